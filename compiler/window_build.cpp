@@ -52,6 +52,7 @@ private:
     }
     MDNode *mostly(unsigned Often) const { return MDBuilder(C).createBranchWeights(Often, 1); }
     MDNode *share(double OfFirst) const;
+    double pageEnd() const;
     uint64_t last(const Stream &S) const
     {
         return options().FrameBytes - uint64_t(S.High - S.Low);
@@ -98,6 +99,17 @@ MDNode *Builder::share(double OfFirst) const
     double First = std::clamp(OfFirst * All, 1.0, All - 1);
 
     return MDBuilder(C).createBranchWeights(uint32_t(First), uint32_t(All - First));
+}
+
+// The share of iterations after which a page ends.
+double Builder::pageEnd() const
+{
+    int64_t Widest = 1;
+
+    for (const Stream &S : P.Streams) {
+        Widest = std::max(Widest, std::abs(S.Step));
+    }
+    return double(Widest) / options().FrameBytes;
 }
 
 // The loop as it is, for what is too short: it gets guards like any other.
@@ -321,16 +333,19 @@ void Builder::turnBack()
     DebugLoc Place = Old->getDebugLoc();
     IRBuilder<> H(Header, Header->begin());
     PHINode *Turn = H.CreatePHI(Guest.word(), 2, "turn");
+    double Ends = pageEnd(); // the share of runs of this test that end the strip
 
     if (Left != nullptr) {
         BasicBlock *Exit = Old->getSuccessor(Old->getSuccessor(0) == Header ? 1 : 0);
 
+        Ends = 1 - P.Back.value_or(1) * (1 - Ends);
         for (PHINode &Phi : Exit->phis()) {
             Phi.replaceIncomingBlockWith(Latch, StripEnd);
         }
         Old->eraseFromParent();
         IRBuilder<> E(StripEnd);
-        E.CreateCondBr(E.CreateICmpEQ(More, Left), Exit, Join);
+        E.CreateCondBr(E.CreateICmpEQ(More, Left), Exit, Join,
+                       P.Back ? share((1 - *P.Back) / Ends) : nullptr);
     } else {
         Back = block("nw.turn");
         Old->replaceSuccessorWith(Header, Back);
@@ -345,7 +360,8 @@ void Builder::turnBack()
     IRBuilder<> B(Back);
     B.SetCurrentDebugLocation(Place);
     Value *Next = B.CreateAdd(Turn, number(1), "", true);
-    BranchInst *Branch = B.CreateCondBr(B.CreateICmpEQ(Turn, More), StripEnd, Header);
+    BranchInst *Branch = B.CreateCondBr(B.CreateICmpEQ(Turn, More), StripEnd, Header,
+                                        P.Back ? share(Ends) : nullptr);
     Branch->setMetadata(LLVMContext::MD_loop, LoopNode);
     Turn->addIncoming(number(0), Window);
     Turn->addIncoming(Next, Back);

@@ -2,7 +2,6 @@
 // Chooses loops and slots. Innermost loops first; one that is short for certain leaves its place to
 // the loop around it.
 #include "access.h"
-#include "hotness.h"
 #include "options.h"
 #include "passes.h"
 #include "slots.h"
@@ -38,12 +37,13 @@ bool isQuiet(Function &F, const PlainMemory &Plain)
 class Windows {
 public:
     Windows(Function &Code, FunctionAnalysisManager &FAM, const PlainMemory &Plain,
-            const Hotness &Heat, unsigned &NextSlot)
+            unsigned &NextSlot)
         : F(Code), LI(FAM.getResult<LoopAnalysis>(F)),
           SE(FAM.getResult<ScalarEvolutionAnalysis>(F)),
           DT(FAM.getResult<DominatorTreeAnalysis>(F)),
           Remarks(FAM.getResult<OptimizationRemarkEmitterAnalysis>(F)),
-          Planner{F, Plain, Heat, FAM.getResult<BlockFrequencyAnalysis>(F), SE, DT, LI},
+          Planner{F,  Plain, FAM.getResult<BlockFrequencyAnalysis>(F),
+                  FAM.getResult<BranchProbabilityAnalysis>(F), SE, DT, LI},
           Next(NextSlot)
     {
     }
@@ -164,7 +164,6 @@ PreservedAnalyses WindowPass::run(Module &M, ModuleAnalysisManager &AM)
     auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     PlainMemory Plain(M);
     Runtime Guest(M);
-    Hotness Heat(M, FAM);
     unsigned NextSlot = options().Slots - 1;
 
     if (!optionsError().empty() || !options().Windows || options().Mode == GuardMode::Outline) {
@@ -177,7 +176,7 @@ PreservedAnalyses WindowPass::run(Module &M, ModuleAnalysisManager &AM)
         if (isQuiet(*F, Plain)) {
             F->addFnAttr("nw-quiet");
         } else if (!F->hasOptNone() && !F->hasMinSize()) {
-            Windows(*F, FAM, Plain, Heat, NextSlot).run(Guest);
+            Windows(*F, FAM, Plain, NextSlot).run(Guest);
         }
     }
     return PreservedAnalyses::none();

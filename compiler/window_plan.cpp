@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which loops get windows, and which of their accesses walk together.
 #include "access.h"
+#include "hotness.h"
 #include "options.h"
 #include "slots.h"
 #include "windows.h"
@@ -184,21 +185,29 @@ unsigned WindowPlanner::leastTurns(const WindowPlan &P)
 }
 
 // How often entries are short: as if after each iteration as large a share of them ended, so that
-// the profile's mean comes out; without a profile it is even chances.
+// the profile's mean comes out; without a profile it is even chances. What others run makes up for
+// those, so that the loop keeps its count. LLVM's own guesses need not be kept.
 void WindowPlanner::estimate(WindowPlan &P, bool IsCounted)
 {
     double Entries = timesRun(*P.L->getLoopPreheader(), Frequency);
     double Mean = Entries > 0 ? timesRun(*P.L->getHeader(), Frequency) / Entries : 1;
 
+    if (IsCounted) {
+        BranchProbability Back = Chances.getEdgeProbability(P.L->getLoopLatch(), P.L->getHeader());
+        P.Back = double(Back.getNumerator()) / BranchProbability::getDenominator();
+    }
     if (P.Least > 0) {
         Mean = std::max(Mean, double(P.Least));
         P.Short = IsCounted ? 1 - std::pow(1 - 1 / Mean, P.Least - 1) : 0.5;
+        if (P.Back && P.L->getExitingBlock() == P.L->getLoopLatch()) {
+            P.Back = 1 - (1 - P.Short) / (Mean - P.Short * P.Least / 2);
+        }
     }
 }
 
 std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
 {
-    WindowPlan P = {&L, {}, {}, {}, {}, nullptr, nullptr, 0, 0};
+    WindowPlan P = {&L, {}, {}, {}, {}, nullptr, nullptr, 0, 0, {}};
     unsigned Instructions = 0, Word = F.getDataLayout().getPointerSizeInBits();
     unsigned Trip = SE.getSmallConstantTripCount(&L);
 
@@ -210,7 +219,7 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
         Why = "it runs only " + std::to_string(Trip) + " times";
         return std::nullopt;
     }
-    std::optional<double> Turns = Heat.turns(L, Frequency);
+    std::optional<double> Turns = countedTurns(L, Frequency);
     if (Turns && *Turns < ShortTrip) {
         Why = *Turns == 0 ? "the profile never saw it run"
                           : "it ran only " + std::to_string(unsigned(*Turns)) +

@@ -6,12 +6,12 @@
 #ifndef NANDWICH_COMPILER_WINDOWS_H
 #define NANDWICH_COMPILER_WINDOWS_H
 
-#include "hotness.h"
 #include "plain.h"
 #include "runtime.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -45,14 +45,15 @@ struct WindowPlan {
     llvm::Value *TurnsValue;
     unsigned Least; // iterations that pay for windows, tested in front; 0: no test
     double Short; // share of entries that have fewer than Least
+    std::optional<double> Back; // share of the latch's runs that go back, of others, by a profile
 };
 
 // What is in the way, or a plan whose values in front of the loop are not made yet.
 struct WindowPlanner {
     llvm::Function &F;
     const PlainMemory &Plain;
-    const Hotness &Heat;
     llvm::BlockFrequencyInfo &Frequency;
+    llvm::BranchProbabilityInfo &Chances;
     llvm::ScalarEvolution &SE;
     llvm::DominatorTree &DT;
     llvm::LoopInfo &LI;
