@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a loop with windows; in front of it, where the loop may be too short for them, a test
-// that leads to a copy of it with guards:
+// The shape of a loop with windows; in front of it, where the loop may be too short for them, a
+// test that leads to a copy of it with guards:
 //
 //   strip:  each stream's slot holds its page? else bring it in if that takes no fault
 //     all held                          not all

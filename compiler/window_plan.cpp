@@ -166,8 +166,8 @@ void WindowPlanner::limitStreams(WindowPlan &P)
     }
 }
 
-// How many iterations pay for windows; 0 where there are always so many, where nobody knows how many
-// there are, and where code is to be small.
+// How many iterations pay for windows; 0 where there are always so many, where nobody knows how
+// many there are, and where code is to be small.
 unsigned WindowPlanner::leastTurns(const WindowPlan &P)
 {
     double Saved = 0, Turns = timesRun(*P.L->getHeader(), Frequency);
