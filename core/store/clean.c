@@ -329,11 +329,30 @@ static int anchor_now(struct nw_store *store)
     return result < 0 ? result : store_write_anchor(store);
 }
 
+/* So many of the oldest blocks, or all there are: 1, or 0 where there were fewer. */
+static int clean_blocks(struct nw_store *store, uint16_t most)
+{
+    uint16_t before = store->cleaned;
+    uint16_t done = 0;
+    int result = 1;
+
+    while (result > 0 && done < most) {
+        uint16_t tail = store->tail;
+
+        result = begin_sweep(store, (uint16_t)(most - done));
+        while (result > 0 && store->tail == tail) {
+            result = clean_step(store);
+        }
+        done = (uint16_t)(store->cleaned - before);
+    }
+    return result;
+}
+
 /*
  * Until the reserve for mounts is whole again, which is needed only where blocks have failed, or
  * mounts were cut: of what is left half is cleaned at a time, lest what moves before any of it is
- * free takes all. Where that is hardly anything the last few blocks do, too: else a store that is
- * nearly empty would be full for good.
+ * free takes all, and no less, lest an anchor takes what is gained. Where that is hardly anything
+ * the last few blocks do, too: else a store that is nearly empty would be full for good.
  */
 int store_clean_at_once(struct nw_store *store)
 {
@@ -346,20 +365,16 @@ int store_clean_at_once(struct nw_store *store)
     }
     store->gainless = 0;
     for (; store->free <= store->low && result >= 0; turns--) {
-        uint16_t tail = store->tail;
         uint16_t room = store->reserve / 2U;
 
         if (store->free > room) {
-            result = begin_sweep(store, (uint16_t)((store->free - room) / 2U + 1U));
+            result = clean_blocks(store, (uint16_t)((store->free - room) / 2U + 1U));
         } else {
-            result = store_is_light(store) ? begin_sweep(store, UINT16_MAX) : 0;
+            result = store_is_light(store) ? clean_blocks(store, UINT16_MAX) : 0;
         }
         if (turns == 0 || (result == 0 && store->safe == store->tail)) {
             store->gainless = store_live(store);
             return NW_ERR_FULL;
-        }
-        while (result > 0 && store->tail == tail) {
-            result = clean_step(store);
         }
         if (result >= 0) {
             result = anchor_now(store);

@@ -488,6 +488,11 @@ static int count_free(struct nw_store *store, const struct scan *scan)
     uint32_t since = head.sequence - store->anchor_sequence;
     uint16_t taken = since <= store->blocks ? (uint16_t)since : 0;
 
+    taken = (uint16_t)(taken + store->lent); /* another mount may have to do without */
+    while (end != store->behind && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
+        result = store_good_after(store, &end);
+        taken++;
+    }
     if (store->passed_bad != 0 && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
         result = count_good(store, &good);
     }
@@ -495,11 +500,6 @@ static int count_free(struct nw_store *store, const struct scan *scan)
         taken = (uint16_t)(taken + store->good - good);
     }
     store->good = good;
-    taken = (uint16_t)(taken + store->lent); /* another mount may have to do without */
-    while (end != store->behind && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
-        result = store_good_after(store, &end);
-        taken++;
-    }
     store->free = store->free > taken ? (uint16_t)(store->free - taken) : 0;
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lavish layer, by name. */
+#include <stdio.h>
+
 #include "nandwich-stack/layers.h"
 #include "nandwich/ftl_lavish.h"
 
@@ -69,13 +71,19 @@ static int lavish_refuse(const struct nw_layer_site *site, int error, struct nw_
     if (needed > geometry->blocks) {
         uint64_t bytes = (uint64_t)config.sectors * geometry->page_bytes;
         uint64_t logical = (uint64_t)geometry->block_pages * geometry->page_bytes;
+        char lower[32] = "";
 
+        for (config.degree = (uint8_t)degree; config.degree > 1U && lower[0] == '\0';) {
+            config.degree--;
+            if (nw_ftl_lavish_blocks_needed(&config, site->chip) <= geometry->blocks) {
+                (void)snprintf(lower, sizeof lower, "degree=%u, ", config.degree);
+            }
+        }
         return nw_refuse(why, error,
                          "lavish with degree=%u needs %u blocks: (%llu B / %llu B a logical block "
-                         "+ 2) x %u + 1; %s has %u: choose a smaller size (vm), a lower degree or "
-                         "a larger chip",
+                         "+ 2) x %u + 1; %s has %u: choose %sa smaller size (vm) or a larger chip",
                          degree, needed, (unsigned long long)bytes, (unsigned long long)logical,
-                         degree, site->chip_name, geometry->blocks);
+                         degree, site->chip_name, geometry->blocks, lower);
     }
     if (error == NW_ERR_FULL) {
         return nw_refuse(why, error, "lavish: too many bad blocks on %s", site->chip_name);

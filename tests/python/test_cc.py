@@ -161,7 +161,7 @@ def test_stdin_and_lto_flags_of_a_project(project: Path) -> None:
         (["--nw-frame", "main.c"], "write KEY=VALUE"),
         (["--nw-frame=100", "main.c"], "power of two"),
         (["--nw-slots=many", "main.c"], "not a number"),
-        (["--nw-slto=3", "-c", "main.c"], "unknown key 'slto'"),
+        (["--nw-slto=3", "-c", "main.c"], "compiled in: frame, slots, guards, statics"),
         (["--nw-chip=W25N01G", "-c", "main.c"], "did you mean W25N01GV"),
         (["--nw-vm=much", "main.c"], "not a size"),
         (["nothing.c"], "no such file"),

@@ -228,6 +228,7 @@ def test_statistics_survive_every_end(
         (["--chip", "K9F1G08U0"], ["unknown chip 'K9F1G08U0'", "K9F1G08U0A"]),
         (["--ftl", "lavsh"], ["unknown translation layer 'lavsh'", "did you mean lavish?"]),
         (["--vm", "64M", "--degree", "64"], ["64", "degree", "1024"]),
+        (["--vm", "16M"], ["has 1024: choose degree=7, a smaller size"]),
         (["--ram", "8K", "--slots", "16"], ["16 frames", "16 slots"]),
         (["--ram", "1000"], ["not a multiple of"]),
         (["--frame", "500", "--ram", "32000"], ["powers of two"]),

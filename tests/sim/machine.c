@@ -51,12 +51,15 @@ uint32_t sim_machine_pending(const struct sim_machine *machine)
     return count_blocks(machine, 1) - count_blocks(machine, 0);
 }
 
-/* How many blocks fail together, at most: those that have failed since `marked` were bad. */
+/* How many blocks fail together, at most, and how many have in one call since the mount began: of
+ * this call or mount, before which so many were marked. */
 static void note_failing(struct sim_machine *machine, uint32_t marked)
 {
     uint32_t failing = count_blocks(machine, 1) - marked;
+    uint32_t retired = count_blocks(machine, 0) - marked;
 
     machine->failing = failing > machine->failing ? failing : machine->failing;
+    machine->retired = retired > machine->retired ? retired : machine->retired;
 }
 
 static int may_fill(const struct sim_machine *machine)
@@ -80,7 +83,7 @@ static int explained(const struct sim_machine *machine, int error, uint64_t stri
     case NW_ERR_IO:
         return strikes > 0 || (machine->subject.broken == error &&
                                machine->gate.counts.strikes > machine->struck);
-    case NW_ERR_FULL: return may_fill(machine);
+    case NW_ERR_FULL: return machine->retired > 1U || may_fill(machine);
     case NW_ERR_PROGRAM:
     case NW_ERR_ERASE: /* two failures in one call, told or of worn blocks: either is answered */
         return count_blocks(machine, 1) > machine->marked + (strikes > 0 ? 0U : 1U) ||
@@ -180,6 +183,7 @@ static int mount(struct sim_machine *machine)
     machine->mounts++;
     machine->gate.asked = 0;
     machine->struck = before.strikes;
+    machine->retired = 0;
     uint32_t marked = count_blocks(machine, 0);
     int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
                                               : subject->kind->format(subject);

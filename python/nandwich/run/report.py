@@ -14,6 +14,9 @@ from nandwich.twin.config import Device
 
 Row = tuple[str, str, str]
 
+#: A native run below this is mostly the kernel's page faults and the clock's steps.
+_NOISE_NS = 5_000_000
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -129,6 +132,8 @@ def _executions(often: dict[str, int]) -> str:
 def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
     host = value["host_ns"]
     best = f"best of {host['rounds']}" if host["rounds"] > 1 else "one run"
+    if host["native"] is not None and host["native"] < _NOISE_NS:
+        best += "; too short for a ratio: docs/vm-what-it-costs.md counts instructions"
     if host["native"] is not None:
         yield "algorithm", format_time(host["native"]), f"native, on this host ({best})"
     if host["native"] is not None and host["virtual"] is not None:
