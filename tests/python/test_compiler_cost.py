@@ -13,6 +13,7 @@ import pytest
 from lab import vm_cost, vm_misses
 from lab.device.boards import BOARDS
 from lab.vm_cost import SERIES, CortexM3, Host, Series
+from nandwich.compiler.toolchain import Guest
 
 #: Instructions in virtual memory at -O2, every page resident, accesses not counted: clang 19.1 and
 #: the C library of Debian 12.
@@ -171,6 +172,58 @@ def host(folder: Path) -> Host:
     if shutil.which("valgrind") is None:
         pytest.skip("not installed: valgrind")
     return Host(folder)
+
+
+#: A nest whose inner loops are short, and known to be only when they begin.
+_NEST = r"""
+#include <stdio.h>
+static int cells[600], weights[600];
+static unsigned char lengths[200];
+/* Rows of one to nine cells: most are too short to pay for a window. */
+static unsigned rows(int from, int count)
+{
+    unsigned sum = 0;
+    for (int row = from; row < count; row++) {
+        int *cell = cells + row * 3, *weight = weights + row * 2, scaled = 0;
+        for (int i = 0; i < lengths[row]; i++)
+            scaled += cell[i] * weight[i];
+        for (int i = 0; i < lengths[row]; i++)
+            cell[i] += scaled & 7;
+        for (int i = 0; i < lengths[row]; i++)
+            sum += weight[i];
+    }
+    return sum;
+}
+int main(void)
+{
+    unsigned sum = 0;
+    for (int i = 0; i < 600; i++) {
+        cells[i] = i * 7 % 31;
+        weights[i] = i * 11 % 13;
+    }
+    for (int i = 0; i < 200; i++)
+        lengths[i] = (unsigned char)(i * 5 % 9 + 1);
+    for (int i = 0; i < 50; i++)
+        sum += rows(i & 3, 190);
+    printf("%u\n", sum);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_windows_of_short_loops_cost_no_more_than_they_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a loop too short to pay for a window does not set one up."""
+    source = tmp_path / "nest.c"
+    source.write_text(_NEST, encoding="utf-8")
+    monkeypatch.setattr(vm_cost, "kernel", lambda _: source)
+    counts = [
+        Host(tmp_path).virtual("nest", Guest(windows=windows)).instructions
+        for windows in (True, False)
+    ]
+    assert counts[0] <= counts[1]
 
 
 @pytest.fixture(scope="module")
