@@ -3,8 +3,6 @@
 // pointers has no place in that order: what its callers gave it in one round it has in the next.
 #include "frequency.h"
 
-#include "slots.h"
-
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -21,10 +19,10 @@ constexpr double Recursion = 8;       // how deep functions are taken to call th
 constexpr double LibraryCalls = 32;   // of what qsort is given, as a loop of unknown length runs
 constexpr double MostCalls = 1e12;    // nests of estimates say nothing any more
 
-Frequency::Frequency(Module &In, FunctionAnalysisManager &Manager) : M(In), FAM(Manager)
+Frequency::Frequency(Module &In, FunctionAnalysisManager &Manager)
+    : M(In), FAM(Manager), Targets(findTargets(In))
 {
     order();
-    findTargets();
     for (unsigned Round = 0; Round < Rounds; Round++) {
         goRound();
     }
@@ -45,15 +43,6 @@ void Frequency::order()
         CallersFirst.push_back(std::move(Members));
     }
     std::reverse(CallersFirst.begin(), CallersFirst.end());
-}
-
-void Frequency::findTargets()
-{
-    for (const Function &F : M) {
-        if (!F.isDeclaration() && F.hasAddressTaken()) {
-            Targets[F.getFunctionType()].push_back(&F);
-        }
-    }
 }
 
 double Frequency::runs(const BasicBlock &Block) const

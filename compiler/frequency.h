@@ -4,6 +4,8 @@
 #ifndef NANDWICH_COMPILER_FREQUENCY_H
 #define NANDWICH_COMPILER_FREQUENCY_H
 
+#include "slots.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/IR/Function.h"
@@ -26,7 +28,6 @@ private:
     using Component = std::vector<llvm::Function *>; // they call each other
 
     void order();
-    void findTargets();
     void goRound();
     void enter(const Component &Members);
     void passOn(llvm::Function &Caller, const Component &Members);
@@ -35,8 +36,7 @@ private:
     llvm::Module &M;
     llvm::FunctionAnalysisManager &FAM;
     std::vector<Component> CallersFirst;
-    // Functions whose address is taken, by type: what a call through a pointer may reach.
-    llvm::DenseMap<const llvm::FunctionType *, std::vector<const llvm::Function *>> Targets;
+    TargetsByType Targets;
     llvm::DenseMap<const llvm::Function *, double> Calls;
     llvm::DenseMap<const llvm::Function *, double> Direct;  // of this round, by callers so far
     llvm::DenseMap<const llvm::Function *, double> Pointed; // of the round before, by pointers

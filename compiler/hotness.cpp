@@ -66,9 +66,11 @@ bool Hotness::isCold(const BasicBlock &Block, BlockFrequencyInfo &Frequency) con
     return timesRun(Block, Frequency) < Seldom;
 }
 
-std::optional<double> Hotness::turns(const Loop &L, BlockFrequencyInfo &Frequency) const
+std::optional<double> countedTurns(const Loop &L, BlockFrequencyInfo &Frequency)
 {
-    if (!Least || !isKnown(*L.getHeader()->getParent())) {
+    const Function &F = *L.getHeader()->getParent();
+
+    if (!hasProfile(*F.getParent()) || !isKnown(F)) {
         return std::nullopt;
     }
     double Entries = double(Frequency.getBlockProfileCount(L.getLoopPreheader()).value_or(0));

@@ -22,12 +22,12 @@ public:
     // Guards in this block are out of line.
     bool isCold(const llvm::BasicBlock &Block, llvm::BlockFrequencyInfo &Frequency) const;
 
-    // Times the loop runs for an entry, on average; nothing where no profile tells.
-    std::optional<double> turns(const llvm::Loop &L, llvm::BlockFrequencyInfo &Frequency) const;
-
 private:
     std::optional<uint64_t> Least; // runs of the least hot block; nothing: no profile
 };
+
+// Times the loop ran for an entry, on average; nothing where no profile tells.
+std::optional<double> countedTurns(const llvm::Loop &L, llvm::BlockFrequencyInfo &Frequency);
 
 // Refuses a profile that knows no function of the program: it is of another one.
 void checkProfile(llvm::Module &M);

@@ -19,13 +19,21 @@ using namespace llvm;
 
 namespace nandwich {
 
-SlotDealer::SlotDealer(const Module &M) : Everywhere(options().Slots, 0.0)
+TargetsByType findTargets(const Module &M)
 {
+    TargetsByType Targets;
+
     for (const Function &F : M) {
         if (!F.isDeclaration() && F.hasAddressTaken()) {
             Targets[F.getFunctionType()].push_back(&F);
         }
     }
+    return Targets;
+}
+
+SlotDealer::SlotDealer(const Module &M)
+    : Targets(findTargets(M)), Everywhere(options().Slots, 0.0)
+{
 }
 
 const SlotDealer::Heat *SlotDealer::heatOf(const CallBase &Call) const

@@ -15,6 +15,11 @@
 
 namespace nandwich {
 
+// Functions whose address is taken: what a call through a pointer may reach.
+using TargetsByType =
+    llvm::DenseMap<const llvm::FunctionType *, std::vector<const llvm::Function *>>;
+TargetsByType findTargets(const llvm::Module &M);
+
 // One for a module; functions are dealt callees first.
 class SlotDealer {
 public:
@@ -33,8 +38,7 @@ private:
     const Heat *heatOf(const llvm::CallBase &Call) const;
 
     llvm::DenseMap<const llvm::Function *, Heat> HeatByFunction;
-    // Functions whose address is taken, by type: what an indirect call may reach.
-    llvm::DenseMap<const llvm::FunctionType *, std::vector<const llvm::Function *>> Targets;
+    TargetsByType Targets;
     Heat Everywhere; // sum over all functions so far: keeps callees of one caller apart
     unsigned Next = 0;
 };

@@ -103,10 +103,7 @@ static std::vector<Static> collect(Module &M, const Traffic &Known)
         double Accesses = Known.to(Global);
         bool IsCold = Accesses * ColdShare <= Known.all() * double(Bytes);
         Items.push_back({&Global, Bytes, Accesses,
-                         Known.isSpecial(Global) ? Against::Special
-                         : IsCold                ? Against::Cold
-                                                 : Against::Nothing,
-                         false});
+                         IsCold ? Against::Cold : Against::Nothing, false});
     }
     stable_sort(Items, [](const Static &A, const Static &B) {
         return A.Accesses != B.Accesses ? A.Accesses > B.Accesses
@@ -154,9 +151,7 @@ static std::string told(ArrayRef<Static> Items, uint64_t Used, double All)
         if (Item.Kept) {
             Kept.push_back(std::move(One));
         } else if (Item.Accesses > 0 && Left.size() < MostLeft) {
-            One["why"] = Item.Reason == Against::Special ? "volatile"
-                         : Item.Reason == Against::Cold  ? "cold"
-                                                         : "room";
+            One["why"] = Item.Reason == Against::Cold ? "cold" : "room";
             Left.push_back(std::move(One));
         }
     }

@@ -17,8 +17,7 @@ namespace nandwich {
 // What may be said against a global in RAM.
 enum class Against {
     Nothing,
-    Special, // some access is volatile or atomic: it stays where it is
-    Cold     // less than one access in ten million for each byte: page frames serve more
+    Cold // less than one access in ten million for each byte: page frames serve more
 };
 
 struct Static {

@@ -43,18 +43,18 @@ void Traffic::visit(Instruction &I)
     Shape S;
 
     if (shapeOf(I, S)) {
-        give(I.getOperand(S.PointerOperand), Often.runs(*I.getParent()), S.Alone);
+        give(I.getOperand(S.PointerOperand), Often.runs(*I.getParent()));
     } else if (auto *Block = dyn_cast<MemIntrinsic>(&I)) {
         double Accesses = Often.runs(*I.getParent()) * wordsOf(*Block);
 
-        give(Block->getRawDest(), Accesses, Block->isVolatile());
+        give(Block->getRawDest(), Accesses);
         if (auto *Transfer = dyn_cast<MemTransferInst>(Block)) {
-            give(Transfer->getRawSource(), Accesses, Block->isVolatile());
+            give(Transfer->getRawSource(), Accesses);
         }
     }
 }
 
-void Traffic::give(const Value *Pointer, double Accesses, bool IsSpecial)
+void Traffic::give(const Value *Pointer, double Accesses)
 {
     SmallVector<const Value *, 8> Roots;
 
@@ -72,17 +72,11 @@ void Traffic::give(const Value *Pointer, double Accesses, bool IsSpecial)
 
         if (Given != nullptr && callersAreKnown(*Given->getParent())) {
             Through[Given] += Share;
-            if (IsSpecial) {
-                ThroughSpecial.insert(Given);
-            }
             continue;
         }
         All += Plain.isPlain(Root) ? 0 : Share;
         if (Global != nullptr && isVirtualGlobal(*Global)) {
             Hits[Global] += Share;
-            if (IsSpecial) {
-                Special.insert(Global);
-            }
         }
     }
 }
@@ -90,10 +84,9 @@ void Traffic::give(const Value *Pointer, double Accesses, bool IsSpecial)
 void Traffic::handToCallers(const Argument &Given)
 {
     double Accesses = Through.lookup(&Given), Sum = 0;
-    bool IsSpecial = ThroughSpecial.contains(&Given);
     SmallVector<std::pair<const Value *, double>, 8> Passed;
 
-    if (Accesses == 0 && !IsSpecial) {
+    if (Accesses == 0) {
         return;
     }
     for (const User *U : Given.getParent()->users()) {
@@ -106,7 +99,7 @@ void Traffic::handToCallers(const Argument &Given)
         }
     }
     for (auto [Pointer, Times] : Passed) {
-        give(Pointer, Sum > 0 ? Accesses * Times / Sum : 0, IsSpecial);
+        give(Pointer, Sum > 0 ? Accesses * Times / Sum : 0);
     }
 }
 

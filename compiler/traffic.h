@@ -7,7 +7,6 @@
 #include "plain.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 namespace nandwich {
 
@@ -20,20 +19,16 @@ public:
     double to(const llvm::GlobalVariable &Global) const { return Hits.lookup(&Global); }
     // To all that may be virtual, the heap too.
     double all() const { return All; }
-    // A volatile or atomic access goes there.
-    bool isSpecial(const llvm::GlobalVariable &Global) const { return Special.contains(&Global); }
 
 private:
     void visit(llvm::Instruction &I);
-    void give(const llvm::Value *Pointer, double Accesses, bool IsSpecial);
+    void give(const llvm::Value *Pointer, double Accesses);
     void handToCallers(const llvm::Argument &Given);
 
     const PlainMemory &Plain;
     const Frequency &Often;
     llvm::DenseMap<const llvm::GlobalVariable *, double> Hits;
     llvm::DenseMap<const llvm::Argument *, double> Through; // until the callers get their shares
-    llvm::DenseSet<const llvm::Argument *> ThroughSpecial;
-    llvm::DenseSet<const llvm::GlobalVariable *> Special;
     double All = 0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a loop with windows:
+// The shape of a loop with windows; in front of it, where the loop may be too short for them, a
+// test that leads to a copy of it with guards:
 //
 //   strip:  each stream's slot holds its page? else bring it in if that takes no fault
 //     all held                          not all
@@ -18,6 +19,8 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
+
+#include <algorithm>
 
 using namespace llvm;
 
@@ -48,6 +51,8 @@ private:
         return ConstantInt::get(cast<IntegerType>(Guest.word()), N);
     }
     MDNode *mostly(unsigned Often) const { return MDBuilder(C).createBranchWeights(Often, 1); }
+    MDNode *share(double OfFirst) const;
+    double pageEnd() const;
     uint64_t last(const Stream &S) const
     {
         return options().FrameBytes - uint64_t(S.High - S.Low);
@@ -56,6 +61,7 @@ private:
     {
         return B.CreateLoad(Guest.word(), Guest.slotField(S.Slot, Field));
     }
+    void keepShort();
     void copyBody();
     void openStrip();
     Held holdPage(IRBuilder<> &B, const Stream &S);
@@ -66,7 +72,7 @@ private:
     void markFirst(Instruction &I, const Stream &S, AllocaInst *Dirty);
     void turnBack();
     void close();
-    void fixExits();
+    void fixExits(ValueToValueMapTy &Made);
 
     const WindowPlan &P;
     const Runtime &Guest;
@@ -85,6 +91,50 @@ private:
     std::vector<AllocaInst *> Marks;
     unsigned AtEnd = 0;                   // accesses counted at a strip's end
 };
+
+// Weights of a branch that goes to its first successor so often.
+MDNode *Builder::share(double OfFirst) const
+{
+    constexpr double All = 1 << 20;
+    double First = std::clamp(OfFirst * All, 1.0, All - 1);
+
+    return MDBuilder(C).createBranchWeights(uint32_t(First), uint32_t(All - First));
+}
+
+// The share of iterations after which a page ends.
+double Builder::pageEnd() const
+{
+    int64_t Widest = 1;
+
+    for (const Stream &S : P.Streams) {
+        Widest = std::max(Widest, std::abs(S.Step));
+    }
+    return double(Widest) / options().FrameBytes;
+}
+
+// The loop as it is, for what is too short: it gets guards like any other.
+void Builder::keepShort()
+{
+    BasicBlock *Before = L.getLoopPreheader(), *Test = Before->getSinglePredecessor();
+    ValueToValueMapTy Made;
+    SmallVector<BasicBlock *, 8> New;
+
+    for (BasicBlock *Block : Blocks) {
+        New.push_back(CloneBasicBlock(Block, Made, ".short", &F));
+        Made[Block] = New.back();
+    }
+    Made[Before] = Test;
+    remapInstructionsInBlocks(New, Made);
+    Made.erase(Before);
+    fixExits(Made);
+    IRBuilder<> B(Test->getTerminator());
+    B.CreateCondBr(B.CreateICmpULT(P.TurnsValue, number(P.Least - 1), "short"),
+                   cast<BasicBlock>(Made[Header]), Before, share(P.Short));
+    Test->getTerminator()->eraseFromParent();
+    auto *Last = cast<BranchInst>(cast<BasicBlock>(Made[Latch])->getTerminator());
+    bool GoesFirst = Last->getSuccessor(0) == Made[Header];
+    Last->setMetadata(LLVMContext::MD_prof, share(GoesFirst ? 1 - 2.0 / P.Least : 2.0 / P.Least));
+}
 
 // The guarded body: an iteration, entered at its header, with the strip's values.
 void Builder::copyBody()
@@ -115,8 +165,8 @@ void Builder::copyBody()
     }
 }
 
-// Values that leave the loop leave the copy by the same doors.
-void Builder::fixExits()
+// Values that leave the loop leave a copy of it by the same doors.
+void Builder::fixExits(ValueToValueMapTy &Made)
 {
     SmallVector<BasicBlock *, 4> Exits;
 
@@ -126,13 +176,13 @@ void Builder::fixExits()
             unsigned Known = Phi.getNumIncomingValues();
 
             for (unsigned N = 0; N < Known; N++) {
-                auto Made = Copy.find(Phi.getIncomingBlock(N));
+                auto From = Made.find(Phi.getIncomingBlock(N));
                 Value *V = Phi.getIncomingValue(N);
 
-                if (Made != Copy.end()) {
-                    auto At = Copy.find(V);
-                    Phi.addIncoming(At != Copy.end() ? static_cast<Value *>(At->second) : V,
-                                    cast<BasicBlock>(Made->second));
+                if (From != Made.end()) {
+                    auto At = Made.find(V);
+                    Phi.addIncoming(At != Made.end() ? static_cast<Value *>(At->second) : V,
+                                    cast<BasicBlock>(From->second));
                 }
             }
         }
@@ -283,16 +333,19 @@ void Builder::turnBack()
     DebugLoc Place = Old->getDebugLoc();
     IRBuilder<> H(Header, Header->begin());
     PHINode *Turn = H.CreatePHI(Guest.word(), 2, "turn");
+    double Ends = pageEnd(); // the share of runs of this test that end the strip
 
     if (Left != nullptr) {
         BasicBlock *Exit = Old->getSuccessor(Old->getSuccessor(0) == Header ? 1 : 0);
 
+        Ends = 1 - P.Back.value_or(1) * (1 - Ends);
         for (PHINode &Phi : Exit->phis()) {
             Phi.replaceIncomingBlockWith(Latch, StripEnd);
         }
         Old->eraseFromParent();
         IRBuilder<> E(StripEnd);
-        E.CreateCondBr(E.CreateICmpEQ(More, Left), Exit, Join);
+        E.CreateCondBr(E.CreateICmpEQ(More, Left), Exit, Join,
+                       P.Back ? share((1 - *P.Back) / Ends) : nullptr);
     } else {
         Back = block("nw.turn");
         Old->replaceSuccessorWith(Header, Back);
@@ -307,7 +360,8 @@ void Builder::turnBack()
     IRBuilder<> B(Back);
     B.SetCurrentDebugLocation(Place);
     Value *Next = B.CreateAdd(Turn, number(1), "", true);
-    BranchInst *Branch = B.CreateCondBr(B.CreateICmpEQ(Turn, More), StripEnd, Header);
+    BranchInst *Branch = B.CreateCondBr(B.CreateICmpEQ(Turn, More), StripEnd, Header,
+                                        P.Back ? share(Ends) : nullptr);
     Branch->setMetadata(LLVMContext::MD_loop, LoopNode);
     Turn->addIncoming(number(0), Window);
     Turn->addIncoming(Next, Back);
@@ -356,13 +410,16 @@ void Builder::run()
 {
     uint64_t Apart = 0;
 
+    if (P.Least > 0) {
+        keepShort();
+    }
     Strip = block("nw.strip");
     Window = block("nw.window");
     StripEnd = block("nw.strip.end");
     Join = block("nw.join");
     openStrip();
     copyBody();
-    fixExits();
+    fixExits(Copy);
 
     IRBuilder<> B(Strip);
     std::vector<Held> Pages;

@@ -2,7 +2,6 @@
 // Chooses loops and slots. Innermost loops first; one that is short for certain leaves its place to
 // the loop around it.
 #include "access.h"
-#include "hotness.h"
 #include "options.h"
 #include "passes.h"
 #include "slots.h"
@@ -11,6 +10,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -37,12 +37,13 @@ bool isQuiet(Function &F, const PlainMemory &Plain)
 class Windows {
 public:
     Windows(Function &Code, FunctionAnalysisManager &FAM, const PlainMemory &Plain,
-            const Hotness &Heat, unsigned &NextSlot)
+            unsigned &NextSlot)
         : F(Code), LI(FAM.getResult<LoopAnalysis>(F)),
           SE(FAM.getResult<ScalarEvolutionAnalysis>(F)),
           DT(FAM.getResult<DominatorTreeAnalysis>(F)),
           Remarks(FAM.getResult<OptimizationRemarkEmitterAnalysis>(F)),
-          Planner{F, Plain, Heat, FAM.getResult<BlockFrequencyAnalysis>(F), SE, DT, LI},
+          Planner{F,  Plain, FAM.getResult<BlockFrequencyAnalysis>(F),
+                  FAM.getResult<BranchProbabilityAnalysis>(F), SE, DT, LI},
           Next(NextSlot)
     {
     }
@@ -103,13 +104,23 @@ bool Windows::makeValues(WindowPlan &P)
     Instruction *At = P.L->getLoopPreheader()->getTerminator();
     Type *Word = DL.getIntPtrType(F.getContext());
     SCEVExpander Expander(SE, DL, "nw", true);
-    IRBuilder<> B(At);
 
     for (const Stream &S : P.Streams) {
         if (!Expander.isSafeToExpandAt(S.Start, At)) {
             return false;
         }
     }
+    if (P.Turns != nullptr && Expander.isSafeToExpandAt(P.Turns, At)) {
+        Value *Turns = Expander.expandCodeFor(P.Turns, nullptr, At);
+
+        P.TurnsValue = IRBuilder<>(At).CreateZExt(Turns, Word);
+    } else {
+        P.Least = 0;
+    }
+    if (P.Least > 0) { // what windows reckon with comes behind the test
+        At = SplitBlock(At->getParent(), At, &DT, &LI)->getTerminator();
+    }
+    IRBuilder<> B(At);
     for (Stream &S : P.Streams) {
         Value *Start = Expander.expandCodeFor(S.Start, nullptr, At);
 
@@ -117,9 +128,6 @@ bool Windows::makeValues(WindowPlan &P)
         S.First = B.CreateAdd(Start, ConstantInt::get(Word, uint64_t(S.Low), true), "first");
         S.Slot = Next;
         Next = (Next + options().Slots - 1) % options().Slots;
-    }
-    if (P.Turns != nullptr && Expander.isSafeToExpandAt(P.Turns, At)) {
-        P.TurnsValue = B.CreateZExt(Expander.expandCodeFor(P.Turns, nullptr, At), Word);
     }
     return true;
 }
@@ -156,7 +164,6 @@ PreservedAnalyses WindowPass::run(Module &M, ModuleAnalysisManager &AM)
     auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     PlainMemory Plain(M);
     Runtime Guest(M);
-    Hotness Heat(M, FAM);
     unsigned NextSlot = options().Slots - 1;
 
     if (!optionsError().empty() || !options().Windows || options().Mode == GuardMode::Outline) {
@@ -169,7 +176,7 @@ PreservedAnalyses WindowPass::run(Module &M, ModuleAnalysisManager &AM)
         if (isQuiet(*F, Plain)) {
             F->addFnAttr("nw-quiet");
         } else if (!F->hasOptNone() && !F->hasMinSize()) {
-            Windows(*F, FAM, Plain, Heat, NextSlot).run(Guest);
+            Windows(*F, FAM, Plain, NextSlot).run(Guest);
         }
     }
     return PreservedAnalyses::none();

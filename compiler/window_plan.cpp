@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which loops get windows, and which of their accesses walk together.
 #include "access.h"
+#include "hotness.h"
 #include "options.h"
+#include "slots.h"
 #include "windows.h"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace llvm;
 
@@ -16,6 +19,9 @@ namespace nandwich {
 constexpr unsigned StreamsMax = 8;
 constexpr unsigned InstructionsMax = 300; // of a loop that is copied
 constexpr unsigned ShortTrip = 8;         // a loop known to be shorter is left to the one around it
+// Instructions, measured on loops of one to three streams: to set up a strip, the same for each
+// stream, and what an access on a raw pointer saves.
+constexpr double StripCost = 35, StreamCost = 13, RawSaves = 6.5;
 
 void setNumber(Instruction &I, const char *Kind, uint64_t Number)
 {
@@ -160,9 +166,48 @@ void WindowPlanner::limitStreams(WindowPlan &P)
     }
 }
 
+// How many iterations pay for windows; 0 where there are always so many, where nobody knows how
+// many there are, and where code is to be small.
+unsigned WindowPlanner::leastTurns(const WindowPlan &P)
+{
+    double Saved = 0, Turns = timesRun(*P.L->getHeader(), Frequency);
+
+    for (const Stream &S : P.Streams) {
+        for (const Instruction *I : S.Members) {
+            Saved += RawSaves * timesRun(*I->getParent(), Frequency) / Turns;
+        }
+    }
+    double Cost = StripCost + StreamCost * double(P.Streams.size());
+    unsigned Least = Saved > 0 ? unsigned(std::ceil(Cost / Saved)) : 0;
+    bool IsKnown = P.Turns != nullptr && !F.hasOptSize();
+
+    return IsKnown && Least > 1 && SE.getUnsignedRangeMin(P.Turns).ult(Least - 1) ? Least : 0;
+}
+
+// How often entries are short: as if after each iteration as large a share of them ended, so that
+// the profile's mean comes out; without a profile it is even chances. What others run makes up for
+// those, so that the loop keeps its count. LLVM's own guesses need not be kept.
+void WindowPlanner::estimate(WindowPlan &P, bool IsCounted)
+{
+    double Entries = timesRun(*P.L->getLoopPreheader(), Frequency);
+    double Mean = Entries > 0 ? timesRun(*P.L->getHeader(), Frequency) / Entries : 1;
+
+    if (IsCounted) {
+        BranchProbability Back = Chances.getEdgeProbability(P.L->getLoopLatch(), P.L->getHeader());
+        P.Back = double(Back.getNumerator()) / BranchProbability::getDenominator();
+    }
+    if (P.Least > 0) {
+        Mean = std::max(Mean, double(P.Least));
+        P.Short = IsCounted ? 1 - std::pow(1 - 1 / Mean, P.Least - 1) : 0.5;
+        if (P.Back && P.L->getExitingBlock() == P.L->getLoopLatch()) {
+            P.Back = 1 - (1 - P.Short) / (Mean - P.Short * P.Least / 2);
+        }
+    }
+}
+
 std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
 {
-    WindowPlan P = {&L, {}, {}, {}, {}, nullptr, nullptr};
+    WindowPlan P = {&L, {}, {}, {}, {}, nullptr, nullptr, 0, 0, {}};
     unsigned Instructions = 0, Word = F.getDataLayout().getPointerSizeInBits();
     unsigned Trip = SE.getSmallConstantTripCount(&L);
 
@@ -174,7 +219,7 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
         Why = "it runs only " + std::to_string(Trip) + " times";
         return std::nullopt;
     }
-    std::optional<double> Turns = Heat.turns(L, Frequency);
+    std::optional<double> Turns = countedTurns(L, Frequency);
     if (Turns && *Turns < ShortTrip) {
         Why = *Turns == 0 ? "the profile never saw it run"
                           : "it ran only " + std::to_string(unsigned(*Turns)) +
@@ -206,6 +251,8 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
             P.Turns = Count;
         }
     }
+    P.Least = leastTurns(P);
+    estimate(P, Turns.has_value());
     return P;
 }
 

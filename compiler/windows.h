@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Page windows: a loop is cut into strips in which every stream of accesses stays on one page. At a
 // strip's entry each stream's page is held by a slot of its own; inside, the original body runs on
-// raw pointers. What straddles or has no page yet is one iteration of a guarded copy of the body.
+// raw pointers. What straddles or has no page yet is one iteration of a guarded copy of the body. A
+// loop that turns out to be too short to pay for a strip runs as it would without windows.
 #ifndef NANDWICH_COMPILER_WINDOWS_H
 #define NANDWICH_COMPILER_WINDOWS_H
 
-#include "hotness.h"
 #include "plain.h"
 #include "runtime.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
@@ -41,14 +43,17 @@ struct WindowPlan {
     llvm::SmallPtrSet<llvm::Instruction *, 8> Always; // accesses that run once an iteration
     const llvm::SCEV *Turns; // times the latch goes back, or null: its own test stays
     llvm::Value *TurnsValue;
+    unsigned Least; // iterations that pay for windows, tested in front; 0: no test
+    double Short; // share of entries that have fewer than Least
+    std::optional<double> Back; // share of the latch's runs that go back, of others, by a profile
 };
 
 // What is in the way, or a plan whose values in front of the loop are not made yet.
 struct WindowPlanner {
     llvm::Function &F;
     const PlainMemory &Plain;
-    const Hotness &Heat;
     llvm::BlockFrequencyInfo &Frequency;
+    llvm::BranchProbabilityInfo &Chances;
     llvm::ScalarEvolution &SE;
     llvm::DominatorTree &DT;
     llvm::LoopInfo &LI;
@@ -61,6 +66,8 @@ private:
     const llvm::SCEV *flatten(const llvm::SCEV *S, llvm::Loop &L, int64_t &Low, int64_t &High);
     bool visit(WindowPlan &P, llvm::Instruction &I, std::string &Why);
     void limitStreams(WindowPlan &P);
+    unsigned leastTurns(const WindowPlan &P);
+    void estimate(WindowPlan &P, bool IsCounted);
 };
 
 // Rewrites the loop. Analyses of the function are void afterwards.

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab import discovery, layers
+from lab import discovery, layers, vm_cost
 from lab.benches import Bench, Figure
 from nandwich.cli.main import main
 from nandwich.errors import InputError
@@ -63,6 +63,15 @@ def test_page_holds_the_table(bench: Callable[..., Result], tmp_path: Path) -> N
     page = tmp_path / "bench.md"
     bench("met", "--page", str(page))
     assert "| met.size | 4000 | B | <= 4096 | ok |" in page.read_text().splitlines()
+
+
+def test_a_kernel_cheaper_than_native_earns_nothing() -> None:
+    """Goal: the mean over kernels does not hide a dear one behind one that fell below native."""
+
+    def cost(virtual: int) -> vm_cost.Cost:
+        return vm_cost.Cost(vm_cost.Run(100, "", 1), vm_cost.Run(virtual, "", 1), accesses=10)
+
+    assert vm_cost.mean([cost(25), cost(400)]) == pytest.approx(2)
 
 
 def test_unknown_bench_is_bad_input(bench: Callable[..., Result]) -> None:

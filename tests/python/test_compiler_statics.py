@@ -72,18 +72,19 @@ def test_a_run_tells_what_is_in_ram_and_what_more_would_bring(tmp_path: Path) ->
     none, some = run_json(source), run_json(source, "--statics", "4K")
     assert none["statics"] is None
     assert none["ram_bytes"]["statics"] == 0
-    assert _kept(some) == {"table": 1024, "counter": 4}
+    assert _kept(some) == {"table": 1024, "counter": 4, "seen": 4}
     left = {one["name"]: one["why"] for one in some["statics"]["left"]}
-    assert left == {"big": "room", "seen": "volatile"}
+    assert left == {"big": "room"}
     assert some["statics"]["budget_bytes"] == 4096
-    assert some["statics"]["bytes"] == some["ram_bytes"]["statics"] == 1028
+    assert some["statics"]["bytes"] == some["ram_bytes"]["statics"] == 1032
     half, now, *more = some["statics"]["coverage"]
     assert [one["bytes"] for one in (half, now, *more)] == [2048, 4096, 5120, 8192]
-    assert now["share"] == pytest.approx(sum(one["share"] for one in some["statics"]["kept"]))
+    shares = sum(one["share"] for one in some["statics"]["kept"])  # each to six places
+    assert now["share"] == pytest.approx(shares, abs=3e-6)
     assert 0.5 < now["share"] < 1
     assert some["vm"]["accesses"] < 0.6 * none["vm"]["accesses"]
     assert none["device"]["frames"] == 64
-    assert some["device"]["frames"] == (32768 - 1028) // 512
+    assert some["device"]["frames"] == (32768 - 1032) // 512
     parts = [some["ram_bytes"][name] for name in some["ram_bytes"] if name != "total"]
     assert sum(parts) == some["ram_bytes"]["total"]
     shown = invoke(source, "--statics", "4K").stdout
@@ -94,8 +95,8 @@ def test_a_run_tells_what_is_in_ram_and_what_more_would_bring(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("ram", "told"),
     [
-        ("24K", "(ram=24576 - 21028 of statics) / frame=512 = 6 frames: at least 20 are needed"),
-        ("20K", "ram=20480 does not hold the program's statics, 21028 bytes"),
+        ("24K", "(ram=24576 - 21032 of statics) / frame=512 = 6 frames: at least 20 are needed"),
+        ("20K", "ram=20480 does not hold the program's statics, 21032 bytes"),
     ],
 )
 def test_statics_that_leave_no_frames_are_refused(
@@ -156,7 +157,7 @@ def test_cc_builds_with_a_budget(tmp_path: Path) -> None:
     )
     subprocess.run([*cc, tmp_path / "a.o", "-o", program], check=True)
     subprocess.run([program], check=True, env={"NANDWICH": f"stats={report}"}, capture_output=True)
-    assert json.loads(report.read_text())["ram_bytes"]["statics"] == 1028
+    assert json.loads(report.read_text())["ram_bytes"]["statics"] == 1032
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from nandwich.quantities import format_size
 
 _SECTION = b".nw_statics"
 _SHOWN = 8  # rows; JSON has all
-_WHY = {"room": "no room", "volatile": "volatile or atomic", "cold": "too cold"}
+_WHY = {"room": "no room", "cold": "too cold"}
 _HEADER = struct.Struct("<40xQ10xHHH")  # of the file: sections at, bytes a section, count, names
 _ENTRY = struct.Struct("<I20xQQ")  # of a section: name, offset, bytes
 

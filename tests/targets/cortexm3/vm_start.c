@@ -2,7 +2,9 @@
 /*
  * vm_start.c - start-up of a kernel on the emulated Cortex-M3, natively or in virtual memory
  * (-DVIRTUAL). Storage is an array, every page of the first PAGES is brought in before the count
- * begins: what is counted is the guards. Ports: run_m3.c.
+ * begins: what is counted is the guards. With RAM_BYTES slots, tables and frames have so much, and
+ * no page is there at the start; the statistics follow the output, behind a form feed. Ports:
+ * run_m3.c.
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -101,31 +103,91 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     PORT[0] = 255;
 }
 
+#if defined(RAM_BYTES)
+/* As many frames as have room. */
+static void fit(struct nw_vm_config *config)
+{
+    size_t entries = (size_t)nw_guest_slots + nw_guest_lookaside_entries;
+
+    config->base = nw_guest_base;
+    config->frame_bytes = nw_guest_frame_bytes;
+    config->slots = nw_guest_slots;
+    config->slot_table = nw_guest_slot_table;
+    config->ram_bytes = RAM_BYTES - entries * sizeof(struct nw_vm_slot);
+    config->frames = (uint16_t)(config->ram_bytes / nw_guest_frame_bytes);
+    while (config->frames > 0 && nw_vm_ram_bytes(config) > config->ram_bytes) {
+        config->frames--;
+    }
+}
+
+static void warm(void)
+{
+}
+
+static void put_line(const char *name, uint32_t number)
+{
+    while (*name != '\0') {
+        put(*name++);
+    }
+    put_number(number, 10, 1);
+    put('\n');
+}
+
+static void tell(void)
+{
+    const struct nw_vm_stats *stats = nw_guest_stats();
+
+    put_line("\f\nframes ", nw_guest_vm.frames);
+    put_line("misses ", (uint32_t)stats->slot_misses);
+    put_line("faults ", (uint32_t)stats->faults);
+    put_line("writebacks ", (uint32_t)stats->writebacks);
+}
+#else
+static void fit(struct nw_vm_config *config)
+{
+    config->frames = PAGES;
+    config->ram_bytes = sizeof ram;
+}
+
+static void warm(void)
+{
+    uint8_t byte;
+
+    for (uint32_t page = 0; page < VM_BYTES / nw_guest_frame_bytes && page < PAGES - 200U; page++) {
+        (void)nw_vm_read(&nw_guest_vm, &byte, nw_guest_base + page * nw_guest_frame_bytes, 1);
+    }
+}
+
+static void tell(void)
+{
+}
+#endif
+
 static void open_memory(void)
 {
     struct nw_vm_config config = {0};
-    uint8_t byte;
 
     config.bytes = VM_BYTES;
-    config.frames = PAGES;
     config.block = &block;
     config.panic = panic;
     config.ram = ram;
-    config.ram_bytes = sizeof ram;
+    fit(&config);
     if (nw_guest_open(&config) < 0) {
         put('?');
         PORT[0] = 255;
     }
     PORT[0] = 3;
-    for (uint32_t page = 0; page < VM_BYTES / nw_guest_frame_bytes && page < PAGES - 200U; page++) {
-        (void)nw_vm_read(&nw_guest_vm, &byte, nw_guest_base + page * nw_guest_frame_bytes, 1);
-    }
+    warm();
 }
 
 int nw_libc_printf(const char *format, ...);
 int nw_libc_printf(const char *format, ...)
 #else
 static void open_memory(void)
+{
+}
+
+static void tell(void)
 {
 }
 
@@ -160,6 +222,7 @@ void begin(void)
     PORT[0] = 1;
     (void)main();
     PORT[0] = 2;
+    tell();
     PORT[0] = 255;
     for (;;) {
     }

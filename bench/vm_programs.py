@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What virtual memory costs real programs, by the RAM that their globals get: the user's page."""
+
+import itertools
+import shutil
+import statistics
+import tempfile
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lab import ROOT, vm_cost, vm_programs
+from lab.benches import Figure, bench
+from lab.vm_programs import BUDGETS, PROGRAMS, Bed, Build, Program
+from nandwich import files
+from nandwich.compiler import profiles
+from nandwich.errors import RunError
+
+PAGE = ROOT / "docs" / "vm-what-it-costs.md"
+#: What lies between is this bench's.
+_IN_SHORT = ("<!-- in short: nandwich bench vm-programs -->", "<!-- end of in short -->")
+_FIGURES = ("<!-- figures: nandwich bench vm-programs -->", "<!-- end of figures -->")
+
+#: Of a program its builds: without a profile by budget, then with one.
+_Builds = Sequence[Build]
+
+
+@bench("vm-programs", "instructions and text of Lua, bzip2 and a JPEG decoder in virtual memory")
+def vm_programs_figures() -> list[Figure]:
+    """Exact counts on the host; the tables go to docs/vm-what-it-costs.md."""
+    missing = vm_cost.missing()
+    if shutil.which(profiles.TOOL) is None:
+        missing.append(profiles.TOOL)
+    if missing:
+        raise RunError(f"not installed: {', '.join(missing)}")
+    found = {program.name: _builds(program) for program in PROGRAMS}
+    kernels = [_builds(kernel) for kernel in vm_programs.KERNELS]
+    found["kernels"] = [_summary(same) for same in zip(*kernels, strict=True)]
+    _write_page(found)
+    return [figure for name, builds in found.items() for figure in _figures(name, builds)]
+
+
+def _builds(program: Program) -> _Builds:
+    with tempfile.TemporaryDirectory() as folder:
+        return list(Bed(program, Path(folder)).builds())
+
+
+def _summary(builds: _Builds) -> Build:
+    """Means of the kernels built in the same way; a ratio below 1 counts as 1."""
+    return Build(
+        builds[0].budget,
+        builds[0].profiled,
+        statistics.geometric_mean(max(one.ratio, 1.0) for one in builds),
+        statistics.geometric_mean(one.text for one in builds),
+        statistics.mean(one.added for one in builds),
+        round(statistics.mean(one.kept for one in builds)),
+    )
+
+
+def _figures(name: str, builds: _Builds) -> list[Figure]:
+    figures = []
+    for one in builds:
+        stem = f"vm-programs.{name}.{one.budget >> 10}k{'.profile' if one.profiled else ''}"
+        figures += [
+            Figure(stem, round(one.ratio, 3), "x native"),
+            Figure(f"{stem}.text", round(one.text, 2), "x native"),
+            Figure(f"{stem}.added", round(one.added, 2), "instructions/access"),
+        ]
+    return figures
+
+
+_TITLES = {program.name: program.title for program in PROGRAMS} | {
+    "kernels": f"{len(vm_programs.KERNELS)} kernels, mean"
+}
+
+
+def _budget(one: int) -> str:
+    return f"{one >> 10}K" if one else "0"
+
+
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _split(builds: _Builds) -> tuple[_Builds, _Builds]:
+    return builds[: len(BUDGETS)], builds[len(BUDGETS) :]
+
+
+def _cost_table(found: Mapping[str, _Builds]) -> list[str]:
+    titles = ["x native", "text x", "added"]
+    with_profile = [f"{title}, profile" for title in titles]
+    lines = [
+        _row("program", "`--statics`", *titles, "B in RAM", *with_profile, "B in RAM"),
+        "|---|" + "--:|" * 9,
+    ]
+    for name, builds in found.items():
+        for plain, profiled in zip(*_split(builds), strict=True):
+            cells = [
+                cell
+                for one in (plain, profiled)
+                for cell in (
+                    f"**{one.ratio:.2f}**",
+                    f"{one.text:.1f}",
+                    f"{one.added:.1f}",
+                    f"{one.kept:,}",
+                )
+            ]
+            title = _TITLES[name] if plain.budget == 0 else ""
+            lines.append(_row(title, _budget(plain.budget), *cells))
+    return lines
+
+
+def _saved(builds: _Builds) -> list[str]:
+    """Times native that go for each KB more, between a budget and the next."""
+    return [
+        f"{(less.ratio - more.ratio) / ((more.budget - less.budget) >> 10):.3f}".replace(
+            "-0.000", "0.000"
+        )
+        for less, more in itertools.pairwise(builds)
+    ]
+
+
+def _kb_table(found: Mapping[str, _Builds]) -> list[str]:
+    steps = [f"{_budget(less)} to {_budget(more)}" for less, more in itertools.pairwise(BUDGETS)]
+    lines = [
+        _row("program", *steps, *(f"{step}, profile" for step in steps)),
+        "|---|" + "--:|" * (2 * len(steps)),
+    ]
+    for name, builds in found.items():
+        plain, profiled = _split(builds)
+        lines.append(_row(_TITLES[name], *_saved(plain), *_saved(profiled)))
+    return lines
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{min(values):.1f} to {max(values):.1f}"
+
+
+def _in_short(found: Mapping[str, _Builds]) -> list[str]:
+    """What to expect, in a few sentences; globals in RAM are of no use to the programs."""
+    builds = [_split(found[program.name]) for program in PROGRAMS]
+    plain, profiled = [one[0] for one, _ in builds], [one[0] for _, one in builds]
+    kernels = {one.budget: one.ratio for one in _split(found["kernels"])[0]}
+    better = [min(pair, key=lambda one: one.ratio) for pair in zip(plain, profiled, strict=True)]
+    each = [
+        f"{one.ratio:.1f} for {program.title}"
+        for program, one in zip(PROGRAMS, better, strict=True)
+    ]
+    text = (
+        f"**In short**: a program whose data are on the heap takes "
+        f"{_range([one.ratio for one in better])} times the native instructions "
+        f"({', '.join(each)}; "
+        "the better of a build with a profile and one without). "
+        f"The mean of {len(vm_programs.KERNELS)} kernels, from streams to chains of pointers, "
+        f"is {kernels[0]:.2f}, "
+        + ", ".join(f"{kernels[one]:.2f} with {_budget(one)}" for one in BUDGETS[2:])
+        + " of RAM for globals. "
+        f"The programs' code is {_range([one.text for one in plain])} times native, "
+        f"with a profile {_range([one.text for one in profiled])} times."
+    )
+    return textwrap.wrap(text, 100, break_on_hyphens=False)
+
+
+def _put(page: str, place: tuple[str, str], lines: Sequence[str]) -> str:
+    begin, end = place
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return before + "\n".join([begin, *lines, end]) + after
+
+
+def _write_page(found: Mapping[str, _Builds]) -> None:
+    works = [f"- **{program.title}** {program.work}." for program in PROGRAMS]
+    lines = [
+        *works,
+        f"- **{len(vm_programs.KERNELS)} kernels** are those of [vm-cost.md](figures/vm-cost.md): "
+        "means.",
+        "",
+        *_cost_table(found),
+        "",
+        "What another KB of statics takes off x native, each KB of the step:",
+        "",
+        *_kb_table(found),
+    ]
+    page = _put(PAGE.read_text(encoding="utf-8"), _IN_SHORT, _in_short(found))
+    files.replace(PAGE, _put(page, _FIGURES, lines).encode())
