@@ -139,8 +139,7 @@ struct nw_floor_base {
     uint32_t head;    /* first page of its block */
     uint32_t copy;    /* the page to be copied; 0: none */
     uint32_t sector;  /* of that page, where an END told; NW_FLOOR_NONE */
-    uint8_t proven;   /* it counts for every mount: a mount block's second END shows, or behind the
-                       * root of a session lies a page that is whole */
+    uint8_t proven;   /* a mount block whose second END shows */
     uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
 };
 

@@ -87,14 +87,14 @@ static int load_root(struct nw_floor *floor, const struct nw_floor_base *base, u
     return result == 0 ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* The last page is the torn tail: it may hold a sector. Of others a root counts, whose first copy
- * cannot be read, if it is whole; and a node that this session wrote. */
+/* The last page is the torn tail: it may hold a sector. A root there counts only as a second copy
+ * whose first has rotted, and is whole; a node only where this session wrote it. */
 static int end_replay(struct nw_floor *floor, struct nw_floor_base *base, uint32_t page,
                       uint32_t word, uint32_t before, uint32_t root)
 {
     if (word == NW_FLOOR_NONE || (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0) {
         base->copy = page;
-    } else if (word == NW_FLOOR_ROOT && page != root + 1U) {
+    } else if (word == NW_FLOOR_ROOT && page != root + 1U && before == NW_FLOOR_NONE) {
         int result = nw_floor_load(floor, page, base->version);
 
         if (result > 0) {
@@ -141,7 +141,6 @@ static int restore(struct nw_floor *floor, struct nw_floor_base *base)
 
     if ((base->version & 1U) == 0) {
         result = last_root(floor, base, &root, &last);
-        base->proven = last > root + NW_FLOOR_ROOTS; /* the page behind the root is no torn one */
     }
     if (result == NW_OK && root != base->head) {
         result = load_root(floor, base, root);
@@ -337,8 +336,9 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     return result;
 }
 
-/* A new list: blocks that are free behind a base that is proven. Since each later mount finds that
- * base or a newer one, none needs what an older one reaches. */
+/* A new list: blocks that are free behind a mount block that is proven. Its root says all, and each
+ * later mount finds that block or a newer one. Behind a session block that does not follow: how
+ * much of the pages behind its root counts may differ from mount to mount. */
 static int renew_list(struct nw_floor *floor)
 {
     floor->current = NW_FLOOR_NO_BLOCK;
@@ -439,6 +439,7 @@ static int attempt(struct nw_floor *floor, struct nw_floor_base *base, enum nw_f
         result = write_block(floor, base);
         if (how != NW_FLOOR_WRITE || (result != NW_ERR_FULL && result != NW_ERR_ECC &&
                                       result != NW_ERR_CORRUPT)) {
+            floor->broken = NW_OK;
             return result;
         }
         floor->broken = (int8_t)result; /* it can be read, no more: no block, or damage */

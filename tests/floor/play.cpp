@@ -229,7 +229,6 @@ bool Play::counts(unsigned b, Base &base)
             base.shows_last = true;
         }
     }
-    base.proven = base.last > kRoots; /* the page behind its root is no torn one */
     return base.last != 0 || !rules.confirmed;
 }
 

@@ -51,8 +51,8 @@ uint32_t sim_machine_pending(const struct sim_machine *machine)
     return count_blocks(machine, 1) - count_blocks(machine, 0);
 }
 
-/* How many blocks fail together, at most, and how many have in one call since the mount began: of
- * this call or mount, before which so many were marked. */
+/* How many blocks fail together, at most, and how many one call has marked, at most, since the
+ * mount began. `marked`: bad blocks before this call or mount. */
 static void note_failing(struct sim_machine *machine, uint32_t marked)
 {
     uint32_t failing = count_blocks(machine, 1) - marked;
