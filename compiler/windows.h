@@ -66,7 +66,8 @@ private:
     const llvm::SCEV *flatten(const llvm::SCEV *S, llvm::Loop &L, int64_t &Low, int64_t &High);
     bool visit(WindowPlan &P, llvm::Instruction &I, std::string &Why);
     void limitStreams(WindowPlan &P);
-    unsigned leastTurns(const WindowPlan &P);
+    unsigned payingTurns(const WindowPlan &P);
+    unsigned leastTurns(const WindowPlan &P, unsigned Paying);
     void estimate(WindowPlan &P, bool IsCounted);
 };
 
