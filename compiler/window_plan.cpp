@@ -23,22 +23,27 @@ constexpr unsigned ShortTrip = 8;         // a loop known to be shorter is left 
 // stream, and what an access on a raw pointer saves.
 constexpr double StripCost = 35, StreamCost = 13, RawSaves = 6.5;
 
+MDNode *numberNode(LLVMContext &C, uint64_t Number)
+{
+    return MDNode::get(C,
+                       ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(C), Number)));
+}
+
+uint64_t numberIn(const MDNode &Node)
+{
+    return mdconst::extract<ConstantInt>(Node.getOperand(0))->getZExtValue();
+}
+
 void setNumber(Instruction &I, const char *Kind, uint64_t Number)
 {
-    LLVMContext &C = I.getContext();
-
-    I.setMetadata(Kind, MDNode::get(C, ConstantAsMetadata::get(
-                                           ConstantInt::get(Type::getInt64Ty(C), Number))));
+    I.setMetadata(Kind, numberNode(I.getContext(), Number));
 }
 
 std::optional<uint64_t> numberOf(const Instruction &I, const char *Kind)
 {
     const MDNode *Node = I.getMetadata(Kind);
 
-    if (Node == nullptr) {
-        return std::nullopt;
-    }
-    return mdconst::extract<ConstantInt>(Node->getOperand(0))->getZExtValue();
+    return Node != nullptr ? std::optional(numberIn(*Node)) : std::nullopt;
 }
 
 // The address as a walk of L alone: what loops inside L add becomes part of the bytes one iteration

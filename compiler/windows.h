@@ -81,6 +81,8 @@ constexpr const char SlotMetadata[] = "nw.slot";
 // On a guarded access inside a window: a mask of slots the window's streams are held by.
 constexpr const char ApartMetadata[] = "nw.apart";
 
+llvm::MDNode *numberNode(llvm::LLVMContext &C, uint64_t Number);
+uint64_t numberIn(const llvm::MDNode &Node);
 void setNumber(llvm::Instruction &I, const char *Kind, uint64_t Number);
 std::optional<uint64_t> numberOf(const llvm::Instruction &I, const char *Kind);
 
