@@ -5,6 +5,7 @@ import itertools
 import shutil
 import statistics
 import tempfile
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from nandwich.errors import RunError
 
 PAGE = ROOT / "docs" / "vm-what-it-costs.md"
 #: What lies between is this bench's.
-_BEGIN, _END = "<!-- figures: nandwich bench vm-programs -->", "<!-- end of figures -->"
+_IN_SHORT = ("<!-- in short: nandwich bench vm-programs -->", "<!-- end of in short -->")
+_FIGURES = ("<!-- figures: nandwich bench vm-programs -->", "<!-- end of figures -->")
 
 #: Of a program its builds: without a profile by budget, then with one.
 _Builds = Sequence[Build]
@@ -130,12 +132,45 @@ def _kb_table(found: Mapping[str, _Builds]) -> list[str]:
     return lines
 
 
+def _range(values: Sequence[float]) -> str:
+    return f"{min(values):.1f} to {max(values):.1f}"
+
+
+def _in_short(found: Mapping[str, _Builds]) -> list[str]:
+    """What to expect, in a few sentences; globals in RAM are of no use to the programs."""
+    builds = [_split(found[program.name]) for program in PROGRAMS]
+    plain, profiled = [one[0] for one, _ in builds], [one[0] for _, one in builds]
+    kernels = {one.budget: one.ratio for one in _split(found["kernels"])[0]}
+    better = [min(pair, key=lambda one: one.ratio) for pair in zip(plain, profiled, strict=True)]
+    each = [
+        f"{one.ratio:.1f} for {program.title}"
+        for program, one in zip(PROGRAMS, better, strict=True)
+    ]
+    text = (
+        f"**In short**: a program whose data are on the heap takes "
+        f"{_range([one.ratio for one in better])} times the native instructions "
+        f"({', '.join(each)}; "
+        "the better of a build with a profile and one without). "
+        f"The mean of {len(vm_programs.KERNELS)} kernels, from streams to chains of pointers, "
+        f"is {kernels[0]:.2f}, "
+        + ", ".join(f"{kernels[one]:.2f} with {_budget(one)}" for one in BUDGETS[2:])
+        + " of RAM for globals. "
+        f"The programs' code is {_range([one.text for one in plain])} times native, "
+        f"with a profile {_range([one.text for one in profiled])} times."
+    )
+    return textwrap.wrap(text, 100, break_on_hyphens=False)
+
+
+def _put(page: str, place: tuple[str, str], lines: Sequence[str]) -> str:
+    begin, end = place
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return before + "\n".join([begin, *lines, end]) + after
+
+
 def _write_page(found: Mapping[str, _Builds]) -> None:
-    before, rest = PAGE.read_text(encoding="utf-8").split(_BEGIN)
-    _, after = rest.split(_END)
     works = [f"- **{program.title}** {program.work}." for program in PROGRAMS]
     lines = [
-        _BEGIN,
         *works,
         f"- **{len(vm_programs.KERNELS)} kernels** are those of [vm-cost.md](figures/vm-cost.md): "
         "means.",
@@ -145,6 +180,6 @@ def _write_page(found: Mapping[str, _Builds]) -> None:
         "What another KB of statics takes off x native, each KB of the step:",
         "",
         *_kb_table(found),
-        _END,
     ]
-    files.replace(PAGE, (before + "\n".join(lines) + after).encode())
+    page = _put(PAGE.read_text(encoding="utf-8"), _IN_SHORT, _in_short(found))
+    files.replace(PAGE, _put(page, _FIGURES, lines).encode())

@@ -21,7 +21,8 @@ constexpr double Recursion = 8;       // how deep functions are taken to call th
 constexpr double LibraryCalls = 32;   // of what qsort is given, as a loop of unknown length runs
 constexpr double MostCalls = 1e12;    // nests of estimates say nothing any more
 
-Frequency::Frequency(Module &In, FunctionAnalysisManager &Manager) : M(In), FAM(Manager), Targets(findTargets(In))
+Frequency::Frequency(Module &In, FunctionAnalysisManager &Manager)
+    : M(In), FAM(Manager), Targets(findTargets(In))
 {
     order();
     for (unsigned Round = 0; Round < Rounds; Round++) {

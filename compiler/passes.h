@@ -7,8 +7,8 @@
 
 namespace nandwich {
 
-// Before all other passes: notes at each load and store how often it ran in the profile, if there is
-// one.
+// Before all other passes: notes at functions, loads and stores how often they ran in the profile,
+// if there is one.
 struct RunsPass : llvm::PassInfoMixin<RunsPass> {
     llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
     static bool isRequired() { return true; }

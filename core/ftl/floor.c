@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define LEAST_LIST 3U /* the base, the newest that shows, and one */
+#define LEAST_LIST 3U /* the base, one that fails, and one */
 
 int nw_floor_tag(struct nw_floor *floor, uint32_t page)
 {

@@ -65,7 +65,7 @@
 #define NW_FLOOR_FAILED_AT 26U
 #define NW_FLOOR_HEAD 34U
 
-#define NW_FLOOR_LIST 6U /* blocks for mounts: two barred (base, newest), two that fail, two */
+#define NW_FLOOR_LIST 6U /* blocks for mounts: the base, which is barred, two that fail, three */
 #define NW_FLOOR_FAILED 4U /* blocks to be emptied and marked bad that a root names */
 #define NW_FLOOR_ROOTS 2U  /* pages of a root in a block */
 #define NW_FLOOR_PAGES 255U /* of a block that are used */
@@ -89,7 +89,7 @@ struct nw_floor_map {
     void (*rooted)(struct nw_floor *floor, uint32_t page);
     void (*confirmed)(struct nw_floor *floor);
     /* The last page of the base holds this sector, and lies here now: 1. 0: no such sector, or one
-     * that was trimmed later. */
+     * that was trimmed later. NW_FLOOR_NONE: nothing moves, it is asked. */
     int (*moved)(struct nw_floor *floor, uint32_t sector, uint32_t page);
     /* nw_floor_gain() for each page that is reached. */
     int (*count)(struct nw_floor *floor);
@@ -122,7 +122,8 @@ struct nw_floor {
     uint8_t *buffer;       /* a page */
     uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
     uint32_t next;         /* page to be programmed next */
-    uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE */
+    uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE. Where nothing is written:
+                            * NW_FLOOR_OWN | the sector of the torn tail, which is `next` */
     uint32_t sure;         /* the page that this session wrote last, roots apart, and its sector: */
     uint32_t sure_sector;  /* it is no torn tail; NW_FLOOR_NONE */
     struct nw_tagged tagged;
@@ -138,8 +139,8 @@ struct nw_floor_base {
     uint32_t head;    /* first page of its block */
     uint32_t copy;    /* the page to be copied; 0: none */
     uint32_t sector;  /* of that page, where an END told; NW_FLOOR_NONE */
-    uint16_t highest; /* the good block with the highest version that shows */
-    uint8_t proven;   /* a mount block whose second END shows */
+    uint8_t proven;   /* it counts for every mount: a mount block's second END shows, or behind the
+                       * root of a session lies a page that is whole */
     uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
 };
 

@@ -250,7 +250,6 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
     int lost = 0;
     int result = look_at_heads(floor, base, &heads);
 
-    base->highest = heads.count != 0 ? heads.at[0].block : (uint16_t)NW_FLOOR_NO_BLOCK;
     if (heads.count != 0 && heads.at[0].version > MOST_VERSION && result == NW_OK) {
         result = NW_ERR_CORRUPT; /* an image that nobody of us wrote */
     }

@@ -11,6 +11,8 @@
 #include "floor.h"
 
 #define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
+#define SECOND_END (NW_FLOOR_ROOTS + 2U) /* page of a mount block */
+#define SHORT_LIST 3U /* the base, one that fails, one */
 #define KEEP 2U /* free blocks that a mount does not list: the session's next ones */
 
 static int is_node(uint32_t word)
@@ -139,6 +141,7 @@ static int restore(struct nw_floor *floor, struct nw_floor_base *base)
 
     if ((base->version & 1U) == 0) {
         result = last_root(floor, base, &root, &last);
+        base->proven = last > root + NW_FLOOR_ROOTS; /* the page behind the root is no torn one */
     }
     if (result == NW_OK && root != base->head) {
         result = load_root(floor, base, root);
@@ -169,17 +172,51 @@ static int load_last(struct nw_floor *floor, const struct nw_floor_base *base, u
     return result;
 }
 
-/* Without writing: the last page lies where it is, if it is whole now. */
-static int show(struct nw_floor *floor, const struct nw_floor_base *base)
+/* A mount block that is not proven: its mount was cut and has shown nothing, or its second END has
+ * rotted. */
+static int is_open(const struct nw_floor_base *base)
+{
+    return (base->version & 1U) != 0 && !base->proven;
+}
+
+/* A mount block whose second END is blank has shown nothing, and no mount ever took its blocks from
+ * what it lists. So the base below is whole: 1, the mount begins anew with that one. */
+static int pass_over(struct nw_floor *floor, struct nw_floor_base *base)
+{
+    int is_blank = is_open(base) &&
+                   nw_floor_tag(floor, base->head + SECOND_END) == NW_TAG_BLANK;
+
+    if (is_blank) {
+        base->below = base->version;
+    }
+    return is_blank;
+}
+
+/* Without writing. What is read now is read again for a whole session, so all of it has to be
+ * stable:
+ *   a mount block that may be half erased is passed over
+ *   the copy in a mount block is what its sector holds
+ *   a torn tail stands beside the map, which keeps the sector's old place. That is whole: no root
+ *   that counts says that it is free. The tail goes before, at each read that finds it whole */
+static int show(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t word;
     int result = load_last(floor, base, &word);
+    uint32_t page = base->copy;
 
-    if (result > 0) {
-        (void)floor->map->moved(floor, word & ~(uint32_t)NW_FLOOR_DAMAGED, base->copy);
+    if (pass_over(floor, base)) {
+        return 1;
     }
     floor->left = 0;
     floor->listed = 0;
+    floor->next = page;
+    floor->before = NW_FLOOR_NONE;
+    if ((base->version & 1U) == 0 && (word & (uint32_t)NW_FLOOR_DAMAGED) == 0) {
+        page = NW_FLOOR_NONE;
+    }
+    if (result > 0 && floor->map->moved(floor, word & ~(uint32_t)NW_FLOOR_DAMAGED, page)) {
+        floor->before = word | NW_FLOOR_OWN;
+    }
     if (result >= 0) {
         memset(floor->counts, 0, floor->blocks);
         result = floor->map->count(floor); /* RAM learns where nodes are */
@@ -230,9 +267,9 @@ static int count(struct nw_floor *floor)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* A block of the list that is neither the base nor the newest that shows, erased; it goes to the
- * end of the list. The base goes from it: none of the mounts to come before the next END may take
- * what another one may have built upon. */
+/* A block of the list that is not the base, erased; it goes to the end of the list. The base goes
+ * from it: none of the mounts to come before the next END may take what another one may have built
+ * upon. */
 static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t own = (uint16_t)(base->head / floor->block_pages);
@@ -243,7 +280,7 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     for (uint8_t i = 0; i < listed && result >= 0; i++) {
         uint16_t block = floor->list[i];
 
-        if (result == 0 && block != own && block != base->highest) {
+        if (result == 0 && block != own) {
             floor->current = block;
             result = clear(floor, block);
         } else if (block != own) {
@@ -264,7 +301,7 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
     uint32_t word;
     int result = load_last(floor, base, &word);
 
-    if (result == 0 && base->copy != 0 && (base->version & 1U) != 0 && !base->proven) {
+    if (result == 0 && base->copy != 0 && is_open(base)) {
         base->below = base->version;
         return 1;
     }
@@ -300,22 +337,35 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     return result;
 }
 
-/* The mount's own block. */
+/* A new list: blocks that are free behind a base that is proven. Since each later mount finds that
+ * base or a newer one, none needs what an older one reaches. */
+static int renew_list(struct nw_floor *floor)
+{
+    floor->current = NW_FLOOR_NO_BLOCK;
+    floor->listed = 0;
+    int result = count(floor);
+
+    nw_floor_fill_list(floor, 0);
+    return result;
+}
+
+/* The mount's own block. A list that is short is renewed while the base is proven: behind one that
+ * is not, mounts have to do with what is left. */
 static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 {
     int result = erase_suspects(floor, base);
 
+    if (result == NW_OK && base->proven && floor->listed < SHORT_LIST) {
+        result = renew_list(floor);
+    }
     if (result == NW_OK) {
         result = take(floor, base);
     }
-    if (result == NW_ERR_FULL && !base->proven && (base->version & 1U) != 0) {
-        base->below = base->version; /* a mount that has not ended: as if its END did not show */
+    if (result == NW_ERR_FULL && pass_over(floor, base)) {
         return 1;
     }
-    if (result == NW_ERR_FULL) { /* all that were listed are bad by now: others that are free */
-        floor->current = NW_FLOOR_NO_BLOCK;
-        result = count(floor);
-        nw_floor_fill_list(floor, 0);
+    if (result == NW_ERR_FULL && base->proven) { /* all that were listed are bad by now */
+        result = renew_list(floor);
         result = result == NW_OK ? take(floor, base) : result;
     }
     if (result != NW_OK) {
@@ -362,9 +412,9 @@ static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
     floor->failed_count = 0;
     floor->version = 0;
     base->version = 0;
-    base->highest = NW_FLOOR_NO_BLOCK;
     base->head = NW_FLOOR_NONE;
     base->suspects = 1;
+    base->proven = 1; /* what is not bad is free */
     memset(floor->counts, NW_FLOOR_OUT, floor->blocks);
     return NW_OK;
 }
@@ -385,16 +435,16 @@ static int attempt(struct nw_floor *floor, struct nw_floor_base *base, enum nw_f
     } else if (result == NW_OK) {
         result = restore(floor, base);
     }
-    if (result != NW_OK || how == NW_FLOOR_SHOW) {
-        return result == NW_OK ? show(floor, base) : result;
-    }
-    result = write_block(floor, base);
-    if (how == NW_FLOOR_WRITE && (result == NW_ERR_FULL || result == NW_ERR_ECC ||
-                                  result == NW_ERR_CORRUPT)) {
+    if (result == NW_OK && how != NW_FLOOR_SHOW) {
+        result = write_block(floor, base);
+        if (how != NW_FLOOR_WRITE || (result != NW_ERR_FULL && result != NW_ERR_ECC &&
+                                      result != NW_ERR_CORRUPT)) {
+            return result;
+        }
         floor->broken = (int8_t)result; /* it can be read, no more: no block, or damage */
-        result = show(floor, base);
+        result = NW_OK;
     }
-    return result;
+    return result == NW_OK ? show(floor, base) : result;
 }
 
 int nw_floor_mount(struct nw_floor *floor, enum nw_floor_how how)

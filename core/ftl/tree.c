@@ -280,6 +280,20 @@ static int look(struct nw_tree *tree)
     return tree->floor.stale ? nw_floor_mount(&tree->floor, NW_FLOOR_SHOW) : (int)NW_OK;
 }
 
+/* A page that holds this sector. */
+static int read_page(struct nw_tree *tree, uint32_t sector, uint32_t page, uint8_t *data)
+{
+    struct nw_floor *floor = &tree->floor;
+    int state = nw_floor_read(floor, page, data);
+
+    if (state < 0 || state == NW_TAG_LOST) {
+        return state < 0 ? state : (int)NW_ERR_ECC;
+    }
+    return state == NW_FLOOR_WHOLE && floor->tagged.tag.word == sector ? (int)NW_OK
+                                                                       : (int)NW_ERR_CORRUPT;
+}
+
+/* Where a torn tail stands beside the map it goes before, if it is whole. */
 static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     struct nw_floor *floor = &tree->floor;
@@ -287,6 +301,13 @@ static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
     int result = look(tree);
 
     floor->tagged.stats->host_reads++;
+    if (result == NW_OK && floor->before == (sector | NW_FLOOR_OWN)) {
+        result = read_page(tree, sector, floor->next, data);
+        if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
+            return result;
+        }
+        result = NW_OK;
+    }
     if (result == NW_OK) {
         result = nw_tree_find(tree, sector, &place);
     }
@@ -299,13 +320,7 @@ static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
         }
         return NW_OK;
     }
-    int state = nw_floor_read(floor, place, data);
-
-    if (state < 0 || state == NW_TAG_LOST) {
-        return state < 0 ? state : (int)NW_ERR_ECC;
-    }
-    return state == NW_FLOOR_WHOLE && floor->tagged.tag.word == sector ? (int)NW_OK
-                                                                       : (int)NW_ERR_CORRUPT;
+    return read_page(tree, sector, place, data);
 }
 
 static int tree_read(struct nw_block_req *req)

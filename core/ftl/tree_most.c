@@ -58,7 +58,7 @@ int nw_ftl_tree_longest(const struct nw_ftl_tree_config *config,
     if (!nw_tree_plan(&tree, config, geometry)) {
         return NW_ERR_CONFIG;
     }
-    *most = call == NW_FTL_TREE_READ     ? (struct nw_ftl_tree_most){.reads = 2U * 4U}
+    *most = call == NW_FTL_TREE_READ     ? (struct nw_ftl_tree_most){.reads = 2U * 5U}
             : call == NW_FTL_TREE_CHANGE ? change(&tree, tree.floor.used_pages / NW_TREE_SHARE)
             : call == NW_FTL_TREE_STEP   ? change(&tree, 1)
                                          : mount(&tree);

@@ -151,7 +151,9 @@ static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
     if (sector >= tree->sectors || is_trimmed(tree, sector)) {
         return 0;
     }
-    nw_tree_change(tree, sector, page);
+    if (page != NW_FLOOR_NONE) {
+        nw_tree_change(tree, sector, page);
+    }
     return 1;
 }
 

@@ -197,8 +197,10 @@ static int read_key(struct nw_host_config *config, const struct source *source, 
         return refuse(source, "%s=%s: compiled in; build the program again with --nw-%s=%s", name,
                       value, name, value);
     }
-    return refuse(source, "unknown key '%s'; known are %s, part.KEY; compiled in: frame, slots, "
-                  "lookaside, guards, statics", name, known);
+    return refuse(source,
+                  "unknown key '%s'; known are %s, part.KEY; compiled in: frame, slots, "
+                  "lookaside, guards, statics",
+                  name, known);
 }
 
 static int read_piece(struct nw_host_config *config, const struct source *source,

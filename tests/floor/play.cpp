@@ -2,6 +2,7 @@
 #include "play.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace floor_rules {
 
@@ -45,6 +46,14 @@ bool Play::look(unsigned b, unsigned at)
     bool shows = chooser.pick(2) == 0;
     tell("b", b, ".", at, shows ? " shows" : " unreadable");
     return shows;
+}
+
+/* One read of a page: is it blank? */
+bool Play::is_blank(unsigned b, unsigned at)
+{
+    const Page &page = state.blocks[b].pages[at];
+
+    return page.holds == BLANK && (page.firm == STABLE || chooser.pick(2) == 0);
 }
 
 void Play::power_off()
@@ -220,6 +229,7 @@ bool Play::counts(unsigned b, Base &base)
             base.shows_last = true;
         }
     }
+    base.proven = base.last > kRoots; /* the page behind its root is no torn one */
     return base.last != 0 || !rules.confirmed;
 }
 
@@ -271,8 +281,7 @@ Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool 
         map[copy.sector] = place(target, kRoots);
     }
     if (done == DONE) {
-        block.ended = choose_list(
-            reached(map) | reached(base.map) | 1U << target | 1U << base.block, 0);
+        block.ended = choose_list(reached(map) | 1U << target, 0); /* it may list the base */
     }
     for (unsigned p = kEnd; p < kEnd + 2U && done == DONE; p++) {
         done = program(target, p, Page{END, STABLE, 0, 0});
@@ -287,15 +296,12 @@ Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool 
     return done;
 }
 
-void Play::mount(bool format)
+/* The base, of a version below that one, with the list that is good for this mount. */
+bool Play::choose(uint8_t below, Base &base, std::array<Head, kBlocks> &heads, unsigned &newest)
 {
-    std::array<Head, kBlocks> heads{};
     std::vector<unsigned> candidates;
     bool suspects = false;
-    Base base;
-    Done done = FAILED;
 
-    tell(format ? "format" : "mount");
     for (unsigned b = 0; b < shape.blocks; b++) {
         heads[b] = see(b);
         suspects = suspects || heads[b].suspect;
@@ -306,39 +312,68 @@ void Play::mount(bool format)
     std::stable_sort(candidates.begin(), candidates.end(), [&](unsigned a, unsigned b) {
         return state.blocks[a].version > state.blocks[b].version;
     });
-    bool found = false;
     for (unsigned b : candidates) {
         base = Base{};
-        found = counts(b, base);
-        if (found) {
-            break;
+        if (state.blocks[b].version < below && counts(b, base)) {
+            newest = candidates.front();
+            bool trusts = state.blocks[b].mount && (base.proven || !rules.trusts_proven) &&
+                          ((newest == b && !suspects) || !rules.trusts_newest);
+            base.list = trusts ? state.blocks[b].ended : base.list;
+            return true;
         }
     }
-    if (!found) {
-        broken("no root counts");
-        return;
-    }
-    unsigned newest = candidates.front();
-    tell("base b", base.block);
-    bool trusts = state.blocks[base.block].mount && (base.proven || !rules.trusts_proven) &&
-                  ((newest == base.block && !suspects) || !rules.trusts_newest);
-    base.list = trusts ? state.blocks[base.block].ended : base.list;
-    if (rules.suspects_first && !erase_suspects(heads)) {
-        state.formatting |= format;
-        return;
-    }
-    uint8_t highest = state.blocks[rules.above_all ? newest : base.block].version;
-    for (unsigned tries = 0; tries < 2 && done == FAILED; tries++) {
-        unsigned kept = rules.own_list ? ~static_cast<unsigned>(base.list) : reached(base.map);
-        kept |= rules.spares_base ? 1U << base.block : 0U;
-        kept |= rules.spares_newest ? 1U << newest : 0U;
-        unsigned target = take(kept);
+    return false;
+}
+
+void Play::mount(bool format)
+{
+    std::array<Head, kBlocks> heads{};
+    unsigned newest = kNone;
+    uint8_t below = kNone;
+    uint8_t highest = 0;
+    Base base;
+    Done done = FAILED;
+
+    tell(format ? "format" : "mount");
+    for (unsigned failures = 0; failures < 2 && done == FAILED;) {
+        if (failures == 0) {
+            if (!choose(below, base, heads, newest)) {
+                broken("no root counts");
+                return;
+            }
+            tell("base b", base.block);
+            if (rules.suspects_first && !erase_suspects(heads)) {
+                state.formatting |= format;
+                return;
+            }
+            highest = state.blocks[rules.above_all ? newest : base.block].version;
+        }
+        unsigned spared = rules.spares_base ? 1U << base.block : 0U;
+        if ((base.proven || !rules.looks_proven) &&
+            std::popcount(static_cast<unsigned>(base.list & ~spared)) < kShortList) {
+            base.list = choose_list(spared | reached(base.map), 0);
+        }
+        unsigned target =
+            take(spared | (rules.own_list ? ~static_cast<unsigned>(base.list) : reached(base.map)));
+        if (target == kNone && state.blocks[base.block].mount && !base.proven &&
+            (!rules.passes_blank || is_blank(base.block, kEnd + 1U))) {
+            below = state.blocks[base.block].version; /* as if its END did not show */
+            failures = 0;
+            continue;
+        }
         if (target == kNone) {
             tell("no block: read only");
             break;
         }
         highest = version_above(highest);
         done = build(base, target, highest, format);
+        failures++;
+        if (done == FAILED && chooser.pick(2) == 1) {
+            tell("CUT before b", target, " is marked bad");
+            done = CUT;
+        } else if (done == FAILED) { /* it is no candidate any more */
+            erase_whole(state.blocks[target]);
+        }
     }
     if (done == DONE) {
         judge(format);
@@ -395,6 +430,9 @@ Play::Done Play::open_block()
     unsigned kept = reached(state.map) | reached(state.blocks[state.block].map) | 1U << state.block;
     unsigned target = take(kept | (rules.list_apart ? state.list : 0U));
 
+    if (target == kNone && std::popcount(state.list) > kLeastList) {
+        target = take(kept);
+    }
     if (target == kNone) {
         broken("no free block for a session");
         return CUT;

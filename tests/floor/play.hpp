@@ -29,8 +29,9 @@ struct Rules {
     bool trusts_newest = true;  /* an END's list is taken of the newest block that shows alone, */
     bool trusts_proven = true;  /* and where its second END shows */
     bool spares_base = true;    /* a mount's block is not its base */
-    bool spares_newest = true;  /* nor the newest that shows */
     bool above_all = true;      /* a new version is above all that show */
+    bool passes_blank = true;   /* its list empty, a mount passes over a blank END alone; */
+    bool looks_proven = true;   /* a short list is renewed behind a proven base alone */
 };
 
 /* All ways through one call: each pass makes the choices of the pass before, but for the last one
@@ -113,10 +114,12 @@ private:
     unsigned take(unsigned kept);
     unsigned reached(const Map &map) const;
     bool look(unsigned block, unsigned page);
+    bool is_blank(unsigned block, unsigned page);
     Head see(unsigned block);
     bool counts(unsigned block, Base &base);
     bool erase_suspects(const std::array<Head, kBlocks> &heads);
     void mount(bool format);
+    bool choose(uint8_t below, Base &base, std::array<Head, kBlocks> &heads, unsigned &newest);
     Done build(const Base &base, unsigned target, uint8_t version, bool format);
     uint8_t choose_list(unsigned kept, uint8_t list);
     void judge(bool format);

@@ -388,8 +388,8 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
 }
 
 /* Reads one sector and judges it: the layer's answer, NW_OK for content that is known to be lost;
- * `why` when it is wrong. What was under way when a change answered an error may answer one too,
- * until a mount or the next change has settled it: its page may be unstable. */
+ * `why` when it is wrong. What was under way when a change answered an error is old, new or an
+ * error at each read, until a mount or the next change has settled it: its page may be unstable. */
 static int read_one(struct sim_subject *subject, uint32_t sector)
 {
     struct own *own = own_of(subject);
@@ -402,10 +402,13 @@ static int read_one(struct sim_subject *subject, uint32_t sector)
     } else if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
         return result;
     }
-    if (value == SIM_LOST && own->unsettled && own->model->sectors[sector].count > 1U) {
+    struct sim_sector now = own->model->sectors[sector];
+    int open = own->unsettled && now.count > 1U;
+
+    if (value == SIM_LOST && open) {
         return NW_OK;
     }
-    if (sim_sector_show(&own->model->sectors[sector], value) < 0) {
+    if (sim_sector_show(open ? &now : &own->model->sectors[sector], value) < 0) {
         (void)wrong(subject, sector, value);
     }
     return NW_OK;

@@ -211,6 +211,12 @@ struct views *views_show(const struct views *dark, uint32_t number)
     return lit;
 }
 
+void views_lose(struct views *lit)
+{
+    memset(lit->page_view, LOST, sizeof lit->page_view);
+    memset(lit->block_view, LOST, sizeof lit->block_view);
+}
+
 static struct views *draw(const struct views *dark, struct nw_random *random)
 {
     uint32_t number = nw_random_next(random);

@@ -44,6 +44,9 @@ extern struct nw_nvm views_nvm;
 /* A copy with power, under the view of that number; NULL: there are not so many. To be freed. */
 struct views *views_show(const struct views *dark, uint32_t number);
 
+/* From now on nothing that a cut left can be read. */
+void views_lose(struct views *lit);
+
 /* From each view of a device without power a mount: cut in each of its changes, up to so many times
  * in a row, and whole: `mounted` is told. Returns how many mounts there were. */
 uint32_t views_mounts(const struct views *dark, uint32_t cuts, int (*mount)(void),

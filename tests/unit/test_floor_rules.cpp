@@ -70,19 +70,21 @@ void test_rules_are_needed(void **)
         const char *name;
         bool Rules::*rule;
     } needed[] = { /* those that take longest come first */
-        {"an END tells whether there is a copy", &Rules::end_tells_copy},
         {"a copy is copied again", &Rules::copies_again},
-        {"a mount's root counts behind an END", &Rules::ended},
-        {"a mount copies the last page", &Rules::copies},
-        {"a mount's block is of its base's list", &Rules::own_list},
-        {"the list is passed on without the base", &Rules::list_less},
-        {"an END's list needs a second END", &Rules::trusts_proven},
-        {"a mount's block is not its base", &Rules::spares_base},
+        {"an END tells whether there is a copy", &Rules::end_tells_copy},
+        {"a mount erases suspects first", &Rules::suspects_first},
         {"versions are above all that show", &Rules::above_all},
+        {"a base is passed over whose END is blank alone", &Rules::passes_blank},
+        {"the list is passed on without the base", &Rules::list_less},
+        {"a mount copies the last page", &Rules::copies},
+        {"a mount's root counts behind an END", &Rules::ended},
+        {"a mount's block is not its base", &Rules::spares_base},
+        {"a mount's block is of its base's list", &Rules::own_list},
+        {"an END's list needs a second END", &Rules::trusts_proven},
     };
 
     for (const auto &left_out : needed) {
-        if (&left_out - needed < (is_soak() ? 0 : kLess > 1 ? 2 : 1)) {
+        if (&left_out - needed < (is_soak() ? 0 : kLess > 1 ? 4 : 2)) {
             continue;
         }
         Rules rules;

@@ -25,7 +25,8 @@
  * nodes, of which look-ups read parts without a checksum. A mount checks each node.
  *
  * COST, in chip operations; nw_ftl_tree_longest() computes the longest calls.
- *   read   a look-up of at most 3 reads, none for most of the next 31 sectors; and 1 read
+ *   read   a look-up of at most 3 reads, none for most of the next 31 sectors; and 1 read, or 2
+ *          of what a cut left in a session that cannot write
  *   write  1 program and a look-up, and beside it as a rule one of these: 2 programs to begin a
  *          block; an erase; a push of changes down the tree, mostly 4 programs; pages of the block
  *          being cleaned
@@ -107,8 +108,8 @@ int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
 
 /*
  * The same without writing anything, for as long as the device is open: changes answer
- * NW_ERR_UNSUPPORTED. It shows what a mount would show; what a torn tail shows here may change at
- * the next mount of either kind.
+ * NW_ERR_UNSUPPORTED. It shows what a mount would show. What was under way when power went is old
+ * or new at each read, until a mount writes; what was acknowledged is there.
  */
 int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                                 const struct nw_ftl_tree_config *config, void *ram,
