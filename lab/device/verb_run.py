@@ -18,6 +18,7 @@ from nandwich.run import measure, recipe
 
 #: Options of the host's run that mean nothing here, and why.
 _HOST_ONLY = {
+    "profile": "is read where a program is built as a whole, and firmware is built by file",
     "degree": "is of the lavish layer",
     "maps": "is of the lavish layer",
     "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",

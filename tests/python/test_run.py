@@ -229,6 +229,8 @@ def test_statistics_survive_every_end(
         (["--ftl", "lavsh"], ["unknown translation layer 'lavsh'", "did you mean lavish?"]),
         (["--vm", "64M", "--degree", "64"], ["64", "degree", "1024"]),
         (["--vm", "16M"], ["has 1024: choose degree=7, a smaller size"]),
+        (["--statics", "100K"], ["--statics 102400 come out of --ram 32768"]),
+        (["-mllvm", "-nw-foo=1"], ["-nw-foo=1: no option of the pass", "slots, statics"]),
         (["--ram", "8K", "--slots", "16"], ["16 frames", "16 slots"]),
         (["--ram", "1000"], ["not a multiple of"]),
         (["--lookaside", "3"], ["0 or a power of two up to 256"]),

@@ -183,6 +183,7 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         # It was taken, and nothing recorded.
         (["--record-accesses", "x.acc"], "--record-accesses does not go with --target: it is of"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
+        (["--profile", "x.counts"], "--profile does not go with --target: it is read where"),
         (["--vm-base", "0x1F900000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
         (["--vm-base", "0x1F900000"], "to 0x20017fff, by 98304 B: give another --vm-base or less"),
         (["--vm-base", "0x2000"], "code flash as it is seen from address 0 of cortex-m3 at 0x000"),

@@ -51,7 +51,7 @@ Examples:
     "--minutes",
     type=Number(0, 100_000, min_open=True),
     default=None,
-    help="How long, for one run at least; 1.",
+    help="How long, for one run at least; 1. Not with --seeds.",
 )
 @click.option(
     "--seeds", type=click.IntRange(1, 2**31), default=None, help="So many runs, however long."

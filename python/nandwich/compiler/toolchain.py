@@ -193,6 +193,25 @@ def _options(guest: Guest) -> list[str]:
     return [*words, *(f"plain={name}" for name in guest.plain), *guest.words]
 
 
+#: What the pass can be told (compiler/options.cpp), and the form of each value.
+_WORDS = {
+    **dict.fromkeys(("frame", "slots", "lookaside", "merge", "statics"), r"0[xX][0-9a-fA-F]+|\d+"),
+    **dict.fromkeys(("windows", "trace", "count", "native", "tagged"), r"0|1|true|false|"),
+    "guards": "|".join(GUARD_MODES),
+    "plain": r".+",
+    "plan": r".*",
+}
+
+
+def _checked_word(word: str) -> str:
+    """The linker would answer a word that the pass does not take with a stack dump."""
+    key, _, value = word.partition("=")
+    if not re.fullmatch(_WORDS.get(key, r"(?!)"), value):
+        known = ", ".join(sorted(_WORDS))
+        raise InputError(f"-nw-{word}: no option of the pass, or no value of it; it takes {known}")
+    return word
+
+
 def pass_words(flags: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """Flags without `-mllvm -nw-KEY=VALUE`, and the words KEY=VALUE in them."""
     rest: list[str] = []
@@ -201,7 +220,7 @@ def pass_words(flags: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     for flag in pending:
         value = next(pending, "") if flag == "-mllvm" else ""
         if value.startswith("-nw-"):
-            words.append(value.removeprefix("-nw-"))
+            words.append(_checked_word(value.removeprefix("-nw-")))
         else:
             rest += [flag, value] if flag == "-mllvm" else [flag]
     return rest, tuple(words)

@@ -84,6 +84,10 @@ def check(device: Device) -> dict[str, Any]:
     frames, rest = divmod(device.ram, device.frame)
     if rest or frames == 0:
         raise InputError(f"--ram {device.ram} is not a multiple of --frame {device.frame}")
+    if device.statics >= device.ram:
+        raise InputError(
+            f"--statics {device.statics} come out of --ram {device.ram}, and frames need some of it"
+        )
     for path in (device.image, device.record, device.accesses, device.timeline):
         if "\n" in path:
             raise InputError(f"{path!r}: a name with a line break does not fit a configuration")
