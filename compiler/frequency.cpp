@@ -3,6 +3,8 @@
 // pointers has no place in that order: what its callers gave it in one round it has in the next.
 #include "frequency.h"
 
+#include "hotness.h"
+
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -50,7 +52,7 @@ double Frequency::runs(const BasicBlock &Block) const
     auto &F = const_cast<Function &>(*Block.getParent()); // analyses want it so, and leave it alone
     auto &Within = FAM.getResult<BlockFrequencyAnalysis>(F);
 
-    if (std::optional<uint64_t> Counted = Within.getBlockProfileCount(&Block)) {
+    if (std::optional<uint64_t> Counted = countOf(Block, Within)) {
         return double(*Counted);
     }
     return Calls.lookup(&F) * timesRun(Block, Within);

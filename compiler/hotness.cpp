@@ -2,9 +2,12 @@
 #include "hotness.h"
 
 #include "diagnose.h"
+#include "passes.h"
 #include "slots.h"
+#include "windows.h"
 
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ProfileSummary.h"
 
 #include <map>
 
@@ -15,6 +18,9 @@ namespace nandwich {
 constexpr double Seldom = 0.125;    // of the calls of a function
 constexpr uint64_t ColdShare = 200; // one in so many accesses may be cold
 
+// On a load or store, and on a function: how often it ran in the profile, with all its copies.
+constexpr const char RunsMetadata[] = "nw.runs";
+
 static bool hasProfile(const Module &M)
 {
     return M.getProfileSummary(false) != nullptr;
@@ -23,6 +29,62 @@ static bool hasProfile(const Module &M)
 static bool isKnown(const Function &F)
 {
     return !F.isDeclaration() && F.getEntryCount().has_value();
+}
+
+// No access runs more often than it did before anything was copied or moved.
+static uint64_t mostRuns(const BasicBlock &Block)
+{
+    uint64_t Most = 0;
+
+    for (const Instruction &I : Block) {
+        Most = std::max(Most, numberOf(I, RunsMetadata).value_or(0));
+    }
+    if (Most > 0) {
+        return Most;
+    }
+    const Module &M = *Block.getModule();
+    std::unique_ptr<ProfileSummary> Summary(ProfileSummary::getFromMD(M.getProfileSummary(false)));
+    return Summary != nullptr ? Summary->getMaxCount() : UINT64_MAX;
+}
+
+std::optional<uint64_t> countOf(const BasicBlock &Block, const BlockFrequencyInfo &Frequency)
+{
+    std::optional<uint64_t> Counted = Frequency.getBlockProfileCount(&Block);
+
+    return Counted ? std::min(*Counted, mostRuns(Block)) : Counted;
+}
+
+PreservedAnalyses RunsPass::run(Module &M, ModuleAnalysisManager &AM)
+{
+    auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+
+    for (Function &F : M) {
+        if (!hasProfile(M) || !isKnown(F)) {
+            continue;
+        }
+        auto &Frequency = FAM.getResult<BlockFrequencyAnalysis>(F);
+        F.setMetadata(RunsMetadata, numberNode(M.getContext(), F.getEntryCount()->getCount()));
+        for (BasicBlock &Block : F) {
+            uint64_t Runs = Frequency.getBlockProfileCount(&Block).value_or(0);
+            for (Instruction &I : Block) {
+                if (Runs > 0 && getLoadStorePointerOperand(&I) != nullptr) {
+                    setNumber(I, RunsMetadata, Runs);
+                }
+            }
+        }
+    }
+    return PreservedAnalyses::all();
+}
+
+void restoreEntries(Module &M)
+{
+    for (Function &F : M) {
+        const MDNode *Node = F.getMetadata(RunsMetadata);
+
+        if (Node != nullptr && isKnown(F)) {
+            F.setEntryCount(std::max(F.getEntryCount()->getCount(), numberIn(*Node)));
+        }
+    }
 }
 
 Hotness::Hotness(Module &M, FunctionAnalysisManager &FAM)
@@ -39,7 +101,7 @@ Hotness::Hotness(Module &M, FunctionAnalysisManager &FAM)
         }
         auto &Frequency = FAM.getResult<BlockFrequencyAnalysis>(F);
         for (BasicBlock &Block : F) {
-            uint64_t Runs = Frequency.getBlockProfileCount(&Block).value_or(0);
+            uint64_t Runs = countOf(Block, Frequency).value_or(0);
             uint64_t Here = uint64_t(count_if(Block, [](const Instruction &I) {
                 return getLoadStorePointerOperand(&I) != nullptr;
             }));
@@ -61,7 +123,7 @@ Hotness::Hotness(Module &M, FunctionAnalysisManager &FAM)
 bool Hotness::isCold(const BasicBlock &Block, BlockFrequencyInfo &Frequency) const
 {
     if (Least && isKnown(*Block.getParent())) {
-        return Frequency.getBlockProfileCount(&Block).value_or(0) < *Least;
+        return countOf(Block, Frequency).value_or(0) < *Least;
     }
     return timesRun(Block, Frequency) < Seldom;
 }

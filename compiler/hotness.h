@@ -26,6 +26,17 @@ private:
     std::optional<uint64_t> Least; // runs of the least hot block; nothing: no profile
 };
 
+// How often a block ran in the profile; nothing where none tells. LLVM's passes leave weights of
+// branches that no longer fit together, and in nests of loops that adds up to many times the
+// truth: no block ran more often than its accesses did before those passes (RunsPass).
+std::optional<uint64_t> countOf(const llvm::BasicBlock &Block,
+                                const llvm::BlockFrequencyInfo &Frequency);
+
+// Functions have the entries again that the profile counted, before placement and windows ask.
+// Where a call is inlined LLVM takes the call's count from the function's, and a count too high
+// leaves nothing for its other calls.
+void restoreEntries(llvm::Module &M);
+
 // Times the loop ran for an entry, on average; nothing where no profile tells.
 std::optional<double> countedTurns(const llvm::Loop &L, llvm::BlockFrequencyInfo &Frequency);
 

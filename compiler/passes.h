@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes in the order they run: prepare, page windows, guard.
+// The passes in the order they run: note the profile, prepare, page windows, guard.
 #ifndef NANDWICH_COMPILER_PASSES_H
 #define NANDWICH_COMPILER_PASSES_H
 
 #include "llvm/IR/PassManager.h"
 
 namespace nandwich {
+
+// Before all other passes: notes at functions, loads and stores how often they ran in the profile,
+// if there is one.
+struct RunsPass : llvm::PassInfoMixin<RunsPass> {
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
+    static bool isRequired() { return true; }
+};
 
 // Places globals in virtual memory, gives library calls to their wrappers, lowers what cannot be
 // guarded as an access, checks what escapes, and takes back attributes that no longer hold.

@@ -3,7 +3,7 @@
 //   clang-19 -fplugin=nandwich-pass.so -fpass-plugin=nandwich-pass.so -mllvm -nw-frame=512 ...
 // and a test runs one half alone with
 //   opt-19 -load-pass-plugin=nandwich-pass.so -nw-frame=512 ...
-//     -passes=nw-prepare|nw-windows|nw-guard|nw|nw-tagged|nw-stack
+//     -passes=nw-runs|nw-prepare|nw-windows|nw-guard|nw|nw-tagged|nw-stack
 // lld runs it over the linked program, whose files are bitcode, with
 //   ld.lld --load-pass-plugin=nandwich-pass.so
 //     --lto-newpm-passes='nw-options<frame=512>,default<O2>'
@@ -47,7 +47,9 @@ static void addPasses(ModulePassManager &MPM, OptimizationLevel Level)
 
 static bool parse(StringRef Name, ModulePassManager &MPM)
 {
-    if (Name == "nw-prepare") {
+    if (Name == "nw-runs") {
+        MPM.addPass(RunsPass());
+    } else if (Name == "nw-prepare") {
         MPM.addPass(PreparePass());
     } else if (Name == "nw-guard") {
         MPM.addPass(GuardPass());
@@ -81,6 +83,8 @@ llvmGetPassPluginInfo()
                     [](ModulePassManager &MPM, OptimizationLevel) {
                         if (nandwich::options().Tagged) {
                             MPM.addPass(nandwich::TaggedPass());
+                        } else if (!nandwich::options().Native) {
+                            MPM.addPass(nandwich::RunsPass());
                         }
                     });
                 PB.registerOptimizerLastEPCallback([](ModulePassManager &MPM, OptimizationLevel) {

@@ -28,6 +28,7 @@ PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &AM)
         return PreservedAnalyses::all();
     }
     checkProfile(M);
+    restoreEntries(M);
     Annotations Notes(M);
     renameLibrary(M);
     placeGlobals(M, Notes);

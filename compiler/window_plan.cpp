@@ -23,22 +23,27 @@ constexpr unsigned ShortTrip = 8;         // a loop known to be shorter is left 
 // stream, and what an access on a raw pointer saves.
 constexpr double StripCost = 35, StreamCost = 13, RawSaves = 6.5;
 
+MDNode *numberNode(LLVMContext &C, uint64_t Number)
+{
+    return MDNode::get(C,
+                       ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(C), Number)));
+}
+
+uint64_t numberIn(const MDNode &Node)
+{
+    return mdconst::extract<ConstantInt>(Node.getOperand(0))->getZExtValue();
+}
+
 void setNumber(Instruction &I, const char *Kind, uint64_t Number)
 {
-    LLVMContext &C = I.getContext();
-
-    I.setMetadata(Kind, MDNode::get(C, ConstantAsMetadata::get(
-                                           ConstantInt::get(Type::getInt64Ty(C), Number))));
+    I.setMetadata(Kind, numberNode(I.getContext(), Number));
 }
 
 std::optional<uint64_t> numberOf(const Instruction &I, const char *Kind)
 {
     const MDNode *Node = I.getMetadata(Kind);
 
-    if (Node == nullptr) {
-        return std::nullopt;
-    }
-    return mdconst::extract<ConstantInt>(Node->getOperand(0))->getZExtValue();
+    return Node != nullptr ? std::optional(numberIn(*Node)) : std::nullopt;
 }
 
 // The address as a walk of L alone: what loops inside L add becomes part of the bytes one iteration
@@ -166,9 +171,8 @@ void WindowPlanner::limitStreams(WindowPlan &P)
     }
 }
 
-// How many iterations pay for windows; 0 where there are always so many, where nobody knows how
-// many there are, and where code is to be small.
-unsigned WindowPlanner::leastTurns(const WindowPlan &P)
+// How many iterations pay for windows.
+unsigned WindowPlanner::payingTurns(const WindowPlan &P)
 {
     double Saved = 0, Turns = timesRun(*P.L->getHeader(), Frequency);
 
@@ -178,10 +182,17 @@ unsigned WindowPlanner::leastTurns(const WindowPlan &P)
         }
     }
     double Cost = StripCost + StreamCost * double(P.Streams.size());
-    unsigned Least = Saved > 0 ? unsigned(std::ceil(Cost / Saved)) : 0;
+
+    return Saved > 0 ? unsigned(std::ceil(Cost / Saved)) : 0;
+}
+
+// What the test in front asks for; 0 where there are always so many, where nobody knows how many
+// there are, and where code is to be small.
+unsigned WindowPlanner::leastTurns(const WindowPlan &P, unsigned Paying)
+{
     bool IsKnown = P.Turns != nullptr && !F.hasOptSize();
 
-    return IsKnown && Least > 1 && SE.getUnsignedRangeMin(P.Turns).ult(Least - 1) ? Least : 0;
+    return IsKnown && Paying > 1 && SE.getUnsignedRangeMin(P.Turns).ult(Paying - 1) ? Paying : 0;
 }
 
 // How often entries are short: as if after each iteration as large a share of them ended, so that
@@ -219,13 +230,6 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
         Why = "it runs only " + std::to_string(Trip) + " times";
         return std::nullopt;
     }
-    std::optional<double> Turns = countedTurns(L, Frequency);
-    if (Turns && *Turns < ShortTrip) {
-        Why = *Turns == 0 ? "the profile never saw it run"
-                          : "it ran only " + std::to_string(unsigned(*Turns)) +
-                                " times in the profile";
-        return std::nullopt;
-    }
     for (BasicBlock *Block : L.blocks()) {
         Instructions += unsigned(Block->size());
         for (Instruction &I : *Block) {
@@ -251,7 +255,15 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
             P.Turns = Count;
         }
     }
-    P.Least = leastTurns(P);
+    unsigned Paying = payingTurns(P);
+    std::optional<double> Turns = countedTurns(L, Frequency);
+    if (Turns && (*Turns == 0 || *Turns < Paying)) {
+        Why = *Turns == 0 ? "the profile never saw it run"
+                          : "it ran only " + std::to_string(unsigned(*Turns)) +
+                                " times in the profile";
+        return std::nullopt;
+    }
+    P.Least = leastTurns(P, Paying);
     estimate(P, Turns.has_value());
     return P;
 }

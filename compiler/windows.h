@@ -66,7 +66,8 @@ private:
     const llvm::SCEV *flatten(const llvm::SCEV *S, llvm::Loop &L, int64_t &Low, int64_t &High);
     bool visit(WindowPlan &P, llvm::Instruction &I, std::string &Why);
     void limitStreams(WindowPlan &P);
-    unsigned leastTurns(const WindowPlan &P);
+    unsigned payingTurns(const WindowPlan &P);
+    unsigned leastTurns(const WindowPlan &P, unsigned Paying);
     void estimate(WindowPlan &P, bool IsCounted);
 };
 
@@ -80,6 +81,8 @@ constexpr const char SlotMetadata[] = "nw.slot";
 // On a guarded access inside a window: a mask of slots the window's streams are held by.
 constexpr const char ApartMetadata[] = "nw.apart";
 
+llvm::MDNode *numberNode(llvm::LLVMContext &C, uint64_t Number);
+uint64_t numberIn(const llvm::MDNode &Node);
 void setNumber(llvm::Instruction &I, const char *Kind, uint64_t Number);
 std::optional<uint64_t> numberOf(const llvm::Instruction &I, const char *Kind);
 

@@ -88,6 +88,8 @@ def _wanted(
             f"--ftl {choices['ftl']} does not go with --target {board.name}: its firmware has "
             f"{' and '.join(board.layers)}"
         )
+    if "lookaside" in given and board.is_small:
+        raise InputError(f"--lookaside does not go with --target {board.name}: it has no entries")
 
     def chosen(name: str, otherwise: Any) -> Any:
         return choices[name] if name in given else otherwise
@@ -109,6 +111,7 @@ def _wanted(
         seed=choices["seed"],
         fault=choices["fault"] or "",
         compare=choices["native"],
+        lookaside=choices["lookaside"],
         part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
     )
 

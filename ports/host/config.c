@@ -193,13 +193,13 @@ static int read_key(struct nw_host_config *config, const struct source *source, 
         }
     }
     if (strcmp(name, "frame") == 0 || strcmp(name, "slots") == 0 || strcmp(name, "guards") == 0 ||
-        strcmp(name, "statics") == 0) {
+        strcmp(name, "lookaside") == 0 || strcmp(name, "statics") == 0) {
         return refuse(source, "%s=%s: compiled in; build the program again with --nw-%s=%s", name,
                       value, name, value);
     }
     return refuse(source,
-                  "unknown key '%s'; known are %s, part.KEY; compiled in: frame, slots, guards, "
-                  "statics",
+                  "unknown key '%s'; known are %s, part.KEY; compiled in: frame, slots, "
+                  "lookaside, guards, statics",
                   name, known);
 }
 

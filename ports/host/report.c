@@ -20,6 +20,7 @@ void nw_host_report_device(struct nw_json *json, const struct nw_host_stack *sta
     nw_json_number(json, "frame_bytes", stack->vm.frame_bytes);
     nw_json_number(json, "frames", stack->vm.frames);
     nw_json_number(json, "slots", stack->vm.slots);
+    nw_json_number(json, "lookaside", stack->vm.lookaside_entries);
     nw_json_number(json, "blocks", stack->device.chip->geometry.blocks);
     nw_json_number(json, "sector_bytes", stack->device.block->sector_bytes);
     nw_json_number(json, "seed", config->seed);

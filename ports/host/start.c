@@ -223,8 +223,9 @@ static void open_guest(void)
     }
     result = nw_guest_open(&stack.vm);
     if (result == NW_ERR_CONFIG) {
-        refuse("files of this program were compiled for different frames or slots: build all of "
-               "them again with the same --nw-frame and --nw-slots");
+        refuse("files of this program were compiled for different frames, slots or look-aside "
+               "entries: build all of them again with the same --nw-frame, --nw-slots and "
+               "--nw-lookaside");
     }
     if (result < 0) {
         snprintf(line, sizeof line, "virtual memory cannot be opened: %s", nw_error_text(result));

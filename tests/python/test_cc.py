@@ -161,7 +161,8 @@ def test_stdin_and_lto_flags_of_a_project(project: Path) -> None:
         (["--nw-frame", "main.c"], "write KEY=VALUE"),
         (["--nw-frame=100", "main.c"], "power of two"),
         (["--nw-slots=many", "main.c"], "not a number"),
-        (["--nw-slto=3", "-c", "main.c"], "compiled in: frame, slots, guards, statics"),
+        (["--nw-lookaside=3", "main.c"], "0 or a power of two up to 256"),
+        (["--nw-slto=3", "-c", "main.c"], "compiled in: frame, slots, lookaside, guards, statics"),
         (["--nw-chip=W25N01G", "-c", "main.c"], "did you mean W25N01GV"),
         (["--nw-vm=much", "main.c"], "not a size"),
         (["nothing.c"], "no such file"),
@@ -230,7 +231,7 @@ def test_objects_for_different_frames_never_run(project: Path) -> None:
     assert _cc("main.c", "sum.o", "-o", "program", cwd=project).returncode == 0
     mixed = _call(["./program"], project)
     assert mixed.returncode == 2
-    assert "different frames or slots" in mixed.stderr
+    assert "different frames, slots or look-aside" in mixed.stderr
 
 
 def test_a_function_compiled_without_guards_is_named_at_the_link(project: Path) -> None:

@@ -2,13 +2,16 @@
 """A profile decides where guards stand; one of another program is refused, a stale one is said."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from lab import vm_cost
 from nandwich.compiler import driver, profiles
+from nandwich.compiler.toolchain import Guest
 from nandwich.errors import InputError
 
 #: One function of two halves, of which every run takes one.
@@ -108,3 +111,17 @@ def test_a_run_that_counts_nothing_is_told(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "the native run counted nothing" in done.stderr
     assert not (tmp_path / "counts").exists()
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+@pytest.mark.parametrize("name", ["gray", "fft"])
+def test_a_profile_makes_no_kernel_dearer(name: str, tmp_path: Path) -> None:
+    """gray: a loop is still vectorised that is the last block in a million; fft: a loop keeps its
+    windows that is short in most entries, but pays in the mean."""
+    source = str(vm_cost.kernel(name))
+    made = _nandwich(tmp_path, "run", source, "--profile", "counts", "--once", "--quiet")
+    assert made.returncode == 0, made.stderr
+    host = vm_cost.Host(tmp_path)
+    without = host.virtual(name, Guest()).instructions
+    counted = Guest(profile=str(tmp_path / "counts"))
+    assert host.virtual(name, counted).instructions < 1.03 * without

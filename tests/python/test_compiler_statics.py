@@ -2,6 +2,7 @@
 """Globals that stay in RAM under a budget: same output, fewer guards, told and counted."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,13 +100,15 @@ def test_a_run_tells_what_is_in_ram_and_what_more_would_bring(tmp_path: Path) ->
         ("20K", "ram=20480 does not hold the program's statics, 21032 bytes"),
     ],
 )
-def test_statics_that_leave_no_frames_are_refused(
-    ram: str, told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    source = write_program(tmp_path, PROGRAM)
-    result = invoke(source, "--no-native", "--statics", "64K", "--ram", ram)
-    assert result.exit_code == 2
-    assert told in capfd.readouterr().err
+def test_statics_that_leave_no_frames_are_refused(ram: str, told: str, tmp_path: Path) -> None:
+    """Of a program that was built; `run` refuses a budget as large as the RAM before it builds."""
+    source, program = write_program(tmp_path, PROGRAM), tmp_path / "program"
+    build = [sys.executable, "-m", "nandwich", "cc", "-O2", "--nw-statics=64K", str(source)]
+    subprocess.run([*build, "-o", str(program)], check=True, cwd=tmp_path)
+    device = {**os.environ, "NANDWICH": f"ram={ram}"}
+    done = subprocess.run([program], capture_output=True, text=True, env=device, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr
 
 
 def test_many_objects_and_a_large_budget(tmp_path: Path) -> None:

@@ -233,6 +233,7 @@ def test_statistics_survive_every_end(
         (["-mllvm", "-nw-foo=1"], ["-nw-foo=1: no option of the pass", "slots, statics"]),
         (["--ram", "8K", "--slots", "16"], ["16 frames", "16 slots"]),
         (["--ram", "1000"], ["not a multiple of"]),
+        (["--lookaside", "3"], ["0 or a power of two up to 256"]),
         (["--frame", "500", "--ram", "32000"], ["powers of two"]),
         (["--scheme", "direct"], ["direct", "512 B", "2048 B"]),
         (["--scheme", "sector-shrink", "--frame", "128"], ["16 programs", "4 programs a page"]),
@@ -507,6 +508,15 @@ def test_settings_of_standalone_programs_do_not_leak_in(
     monkeypatch.setenv("NANDWICH", f"ram=64K stats={tmp_path / 'leaked'}")
     assert run_json(_EXAMPLES / "hello.c")["device"]["frames"] == 64
     assert not (tmp_path / "leaked").exists()
+
+
+def test_look_aside_entries_are_chosen_and_counted_as_ram() -> None:
+    usual = run_json(_EXAMPLES / "hello.c")
+    more = run_json(_EXAMPLES / "hello.c", "--lookaside", "256")
+    assert (usual["device"]["lookaside"], more["device"]["lookaside"]) == (64, 256)
+    words = 4 * 8  # of an entry, with the pointers of this host
+    ram = more["ram_bytes"]["slots"] - usual["ram_bytes"]["slots"]
+    assert ram == (256 - 64) * words
 
 
 def test_quiet_leaves_stdout_to_the_program(tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def command(arguments: tuple[str, ...]) -> None:
     --nw-KEY=VALUE, or KEY=VALUE in NANDWICH_CC, chooses at build time:
       frame   bytes of a page frame (512); all files of a program must agree
       slots   last-cache buffers (16); all files must agree
+      lookaside
+              look-aside entries (64), 0 or a power of two up to 256; all files must agree
       guards  inline, outline or hybrid: speed against code size
       statics RAM for the hottest globals, out of ram (0); all files must agree
       chip, ftl, degree, maps, ecc, vm, ram, scheme, policy, seed ...

@@ -167,6 +167,13 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="Last-cache buffers the guards use.",
 )
 @click.option(
+    "--lookaside",
+    default=_DEFAULT.lookaside,
+    show_default=True,
+    type=click.IntRange(0, 256),
+    help="Look-aside entries, 0 or a power of two: pages found at once without a buffer.",
+)
+@click.option(
     "--guards",
     default=_DEFAULT.guards,
     show_default=True,

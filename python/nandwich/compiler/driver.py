@@ -26,7 +26,7 @@ _READABLE = frozenset(["-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-
 #: Options after which nothing is linked.
 _NO_LINK = frozenset(["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"])
 #: The compile-time choices; every other key describes the device.
-_COMPILED_IN = frozenset(("frame", "slots", "guards", "statics"))
+_COMPILED_IN = frozenset(("frame", "slots", "lookaside", "guards", "statics"))
 #: Options after which no code is made.
 _NO_CODE = frozenset(["-E", "-M", "-MM", "-fsyntax-only", "--analyze"])
 
@@ -81,6 +81,7 @@ def plan(
     guest = toolchain.Guest(
         frame_bytes=_number(choices, "frame", 512),
         slots=_number(choices, "slots", 16),
+        lookaside=_number(choices, "lookaside", 64),
         guards=choices.get("guards", "inline"),
         whole=not separate and not _READABLE.intersection(plain),
         statics_bytes=0 if _NO_CODE.intersection(plain) else _statics(choices),

@@ -273,8 +273,10 @@ def program_flags(guest: Guest, passes: str) -> list[str]:
     load = f"-Wl,--load-pass-plugin={paths.compiler_plugin()}"
     if not guest.profile:
         return [load, *_linker_passes(pass_options(guest), passes)]
-    option = f"-pgo-test-profile-file={guest.profile}"
-    found = ["-Xlinker", "-mllvm", "-Xlinker", option]
+    # Small code only where the profile saw none run. LLVM's threshold is the count of the last
+    # block in a million, which in a small program is that of a hot loop.
+    options = (f"-pgo-test-profile-file={guest.profile}", "-profile-summary-cold-count=0")
+    found = [word for option in options for word in ("-Xlinker", "-mllvm", "-Xlinker", option)]
     return [load, *found, *_linker_passes(pass_options(guest), "pgo-instr-use", passes)]
 
 

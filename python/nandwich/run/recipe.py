@@ -89,6 +89,7 @@ def virtual(
     guest = toolchain.Guest(
         frame_bytes=device.frame,
         slots=device.slots,
+        lookaside=device.lookaside,
         guards=device.guards,
         statics_bytes=device.statics,
         trace=device.accesses != "",

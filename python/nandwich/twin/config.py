@@ -36,6 +36,7 @@ class Device:
     ram: int = 32 << 10
     frame: int = 512
     slots: int = 16
+    lookaside: int = 64
     guards: str = "inline"
     statics: int = 0  # bytes of RAM, out of `ram`, for the hottest globals
     scheme: str = "auto"
