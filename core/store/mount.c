@@ -84,6 +84,17 @@ static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *ch
     return result < 0 ? result : 0;
 }
 
+/* Where a mount's block may begin with the image of a page: behind a header of that which cannot be
+ * read, what the page held looks like chunks of this block. */
+static int is_in_image(struct nw_store *store, const struct scan *scan, const struct chunk *chunk)
+{
+    uint32_t start = store_block_start(store, scan->walk.block);
+    uint32_t bytes = (uint32_t)store->chunk_header + store->page_bytes;
+
+    return scan->walk.block == scan->walk.mount &&
+           chunk->at < store_after(store, start, bytes);
+}
+
 /* A chunk, or bytes that are none: on to where the next one is looked for: 1; 0: the log ends. */
 static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int is_chunk)
 {
@@ -113,7 +124,8 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
             scan->proven = (uint8_t)(whole == NW_OK);
             result = whole < 0 && !store_is_damage(whole) ? whole : result;
         }
-        if (chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
+        if ((chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) &&
+            !is_in_image(store, scan, chunk)) {
             scan->used = 1;
         }
         scan->bare = (uint8_t)is_anchor;
