@@ -211,7 +211,7 @@ int main(void)
 """
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+@pytest.mark.usefixtures("host")
 def test_windows_of_short_loops_cost_no_more_than_they_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
