@@ -86,7 +86,8 @@ static int explained(const struct sim_machine *machine, int error, uint64_t stri
     case NW_ERR_FULL: return machine->retired > 1U || may_fill(machine);
     case NW_ERR_PROGRAM:
     case NW_ERR_ERASE: /* two failures in one call, told or of worn blocks: either is answered */
-        return count_blocks(machine, 1) > machine->marked + (strikes > 0 ? 0U : 1U) ||
+        return machine->retired > 1U ||
+               count_blocks(machine, 1) > machine->marked + (strikes > 0 ? 0U : 1U) ||
                (machine->subject.broken == error && may_fill(machine));
     case NW_ERR_ECC:
     case NW_ERR_CORRUPT: return machine->rotten != 0 && machine->clean == 0;
