@@ -18,12 +18,11 @@ from nandwich.run import measure, recipe
 
 #: Options of the host's run that mean nothing here, and why.
 _HOST_ONLY = {
-    "profile": "is read where a program is built as a whole, and firmware is built by file",
+    "profile": "is of the host's run, whose counts do not fit code for another processor",
     "degree": "is of the lavish layer",
     "maps": "is of the lavish layer",
     "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",
     "ecc": "is not needed: the part has its own",
-    "statics": "is counted out of --ram by the host's run",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
     "timeline": "is of the host's run",
@@ -57,6 +56,7 @@ def run(
                 changes.after, outputs, "which the program itself changes"
             ),
             lambda inputs: output.check_apart(inputs, outputs, "which the compiler reads"),
+            output.stage,
         )
         _show(result, to_stderr=choices["json_target"] == "-")
         value = report.payload(result)
@@ -112,6 +112,8 @@ def _wanted(
         fault=choices["fault"] or "",
         compare=choices["native"],
         lookaside=choices["lookaside"],
+        separate=choices["separate"],
+        statics=choices["statics"],
         part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
     )
 

@@ -183,7 +183,9 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         # It was taken, and nothing recorded.
         (["--record-accesses", "x.acc"], "--record-accesses does not go with --target: it is of"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
-        (["--profile", "x.counts"], "--profile does not go with --target: it is read where"),
+        (["--profile", "x.counts"], "--profile does not go with --target: it is of the host's run"),
+        (["--statics", "4K", "--separate"], "statics: a budget is the whole program's, and a file"),
+        (["--statics", "32K"], "--statics 32768 come out of --ram 32768, and frames need some"),
         (["--vm-base", "0x1F900000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
         (["--vm-base", "0x1F900000"], "to 0x20017fff, by 98304 B: give another --vm-base or less"),
         (["--vm-base", "0x2000"], "code flash as it is seen from address 0 of cortex-m3 at 0x000"),
@@ -466,7 +468,7 @@ def test_too_many_globals_are_told(tmp_path: Path, target: str, size: int, have:
     source = _program(
         tmp_path,
         f"unsigned char big[{size}];\nint main(int argc, char **argv) {{ (void)argv; "
-        "return big[argc * 1000]; }\n",
+        "big[argc] = 1; return big[argc * 1000]; }\n",
     )
     result = _invoke(source, "--no-native", target=target)
     assert result.exit_code == 2
