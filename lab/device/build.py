@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import ROOT
-from lab.device import absent
+from lab.device import absent, counts
 from lab.device.boards import Board, Range
 from lab.device.layout import Layout
 from nandwich import paths
@@ -100,6 +100,7 @@ class Image:
     owners: dict[str, Range]
     inputs: tuple[Path, ...] = ()
     statics: dict[str, Any] | None = None  #: globals in RAM (nandwich.run.statics)
+    counted: counts.Counted | None = None  #: where a program that counts its blocks does so
 
 
 def _formatted(board: Board) -> tuple[str, ...]:
@@ -173,15 +174,16 @@ def _one_object(
     sources: tuple[Path, ...],
     compile_command: tuple[str, ...],
     link_command: tuple[str, ...],
+    *read: Path,
 ) -> Built:
-    """The program's files in one object."""
+    """The program's files in one object; it is made anew when a file of `read` has changed."""
     return build(
         Recipe(
             compile_command=compile_command,
             link_command=link_command,
             sources=sources,
             libraries=(),
-            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0]), paths.compiler_plugin()),
+            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0]), paths.compiler_plugin(), *read),
             explain=functools.partial(absent.explain, board),
         )
     )
@@ -231,7 +233,7 @@ def _look(built: Built, layout: Layout) -> Image:
         bss=known["bss_end"] - known["bss_start"],
         globals=known["nw_vm_globals_end"] - known["nw_vm_start"],
     )
-    return Image(built.program, layout, sizes, owners, built.inputs)
+    return Image(built.program, layout, sizes, owners, built.inputs, counted=counts.of(known))
 
 
 def _linked(
@@ -256,18 +258,29 @@ def _linked(
     return _look(Built(linked.program, program.inputs), layout)
 
 
-def _joined(board: Board, flags: Sequence[str], guest: toolchain.Guest | None) -> tuple[str, ...]:
+def _joined(
+    board: Board,
+    flags: Sequence[str],
+    guest: toolchain.Guest | None,
+    *,
+    counting: bool = False,
+) -> tuple[str, ...]:
     """The command that makes one object of a program's bitcode; `guest` None: a native one."""
     if board.is_small and guest is None:
         guest = toolchain.native_guest()
-    options = toolchain.one_object_flags(toolchain.level(flags), guest)
+    options = toolchain.one_object_flags(toolchain.level(flags), guest, counting=counting)
     return (toolchain.CLANG, *board.clang, *board.joining, *options)
 
 
 def native(
-    board: Board, sources: tuple[Path, ...], flags: Sequence[str], *, whole: bool = True
+    board: Board,
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    *,
+    whole: bool = True,
+    counting: bool = False,
 ) -> Image:
-    """The program as it is, on a board with RAM for all of it.
+    """The program as it is, on a board with RAM for all of it; a whole one may count its blocks.
 
     Its formatted output and input are our wrappers', as they are in virtual memory: small C
     libraries know neither %zu nor %lld.
@@ -275,7 +288,7 @@ def native(
     flags, _ = toolchain.pass_words(flags)
     include = [f"-I{path}" for path in paths.include_dirs()]
     if whole:
-        joined = _joined(board, flags, None)
+        joined = _joined(board, flags, None, counting=counting)
         needs, _ = toolchain.native_program_flags(flags)
     else:
         joined = (*board.gcc, *_JOIN)
@@ -293,8 +306,11 @@ def native(
         0,
         board.data_offset,
     )
-    formatted = (f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _formatted(board))
-    return _linked(board, program, flags, objects(board, None), layout, *formatted)
+    symbols = {f"__wrap_{name}": f"nw_libc_{name}" for name in _formatted(board)}
+    if counting:
+        symbols[counts.RUN_TIME] = "0"
+    defined = (f"-Wl,--defsym={name}={value}" for name, value in symbols.items())
+    return _linked(board, program, flags, objects(board, None), layout, *defined)
 
 
 def fixed(
@@ -336,8 +352,9 @@ def virtual(
     instrument = toolchain.compile_flags(guest)
     if not guest.whole:
         return fixed(board, sources, flags, instrument, ours, layout)
+    read = (Path(guest.profile),) if guest.profile else ()
     compiled = _compile(board, flags, instrument)
-    program = _one_object(board, sources, compiled, _joined(board, flags, guest))
+    program = _one_object(board, sources, compiled, _joined(board, flags, guest), *read)
     image = _without_statics(_linked(board, program, flags, ours, layout), guest)
     _check_fits(board, image)
     return image

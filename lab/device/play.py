@@ -69,6 +69,7 @@ class Wanted:
     count: bool = False  #: guards count accesses
     separate: bool = False  #: built file by file
     statics: int = 0  #: of `ram`, for the hottest globals
+    profile: Path | None = None  #: what a native run counted
 
 
 @dataclass
@@ -217,6 +218,7 @@ def _build(wanted: Wanted, layer: str) -> Image:
         windows=wanted.windows and not small,
         whole=not wanted.separate,
         statics_bytes=wanted.statics,
+        profile="" if wanted.profile is None else str(wanted.profile),
         words=words,
     )
     return build.virtual(wanted.board, wanted.sources, flags, shape, layer, layout)
@@ -248,6 +250,24 @@ def record(wanted: Wanted, folder: Path, to: Path) -> int:
     if outcome.status != 0 or not outcome.report:
         raise RunError(f"{wanted.sources[0].name} failed natively: status {outcome.status}")
     return instructions(outcome)
+
+
+def counted(wanted: Wanted, stdin: bytes, folder: Path) -> Path:
+    """Runs the program natively, its files put back; a raw profile of what it counted.
+
+    RunError where it did not end by itself."""
+    board = wanted.board
+    image = build.native(board, wanted.sources, wanted.flags, counting=True)
+    outcome = _run(build.emulator(board), wanted, image, folder, stdin, quiet=True)
+    outcome.put_back()
+    if outcome.report.get("end") != "exit" or image.counted is None:
+        raise RunError(
+            f"--profile: the native run on {board.name} counted nothing: only a program that ends "
+            "by exit() or a return from main does"
+        )
+    profile = folder / "counts.profraw"
+    profile.write_bytes(image.counted.profile((folder / "counted").read_bytes()))
+    return profile
 
 
 def _virtual(
@@ -300,6 +320,9 @@ def _settings(wanted: Wanted, image: Image, folder: Path, accesses: Path | None)
         f"khz={round(wanted.board.mhz * 1000)}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
+    if image.counted is not None:
+        counts = image.counted.all
+        lines += [f"counts={counts.start},{counts.bytes}", f"counted={folder / 'counted'}"]
     if accesses is not None:
         lines.append(f"accesses={accesses}")
     return "".join(line + "\n" for line in lines)

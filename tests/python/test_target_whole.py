@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of several files as firmware: one program to compiler and pass, its globals in RAM."""
+"""Programs of several files as firmware: one program to compiler and pass, its globals in RAM, and
+the counts of a native run on the board."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,12 @@ from click.testing import CliRunner, Result
 from schemas import validate
 
 from lab.device import boards
+from nandwich import paths
 from nandwich.cli.main import main
+from nandwich.compiler import profiles
 
+assert paths.CHECKOUT is not None
+_KERNELS = paths.CHECKOUT / "tests" / "compiler" / "kernels"
 _LARGE = [name for name, board in boards.BOARDS.items() if not board.is_small]
 
 pytestmark = pytest.mark.skipif(
@@ -153,3 +159,67 @@ def test_statics_that_leave_no_frames_are_refused(tmp_path: Path) -> None:
     assert "(--ram 32768 - 24000 of statics) / --frame 512 = 17 frames: at least 18 (16 slots" in (
         result.stderr
     )
+
+
+@pytest.mark.parametrize("target", _LARGE)
+def test_a_profile_of_the_board(tmp_path: Path, target: str) -> None:
+    """Goal: the counts of a native run on the board fit the bitcode for it, function by function,
+    asserts of its C library included, and guards take less; a second run reads the file."""
+    counts, source = tmp_path / "counts", tmp_path / "program.c"
+    text = (_KERNELS / "quicksort.c").read_text()
+    source.write_text("#include <assert.h>\n" + text.replace("{\n", "{\n    assert(1 == 1);\n", 1))
+    none = _json(target, source)
+    made = _invoke(target, source, "--profile", counts)
+    assert made.exit_code == 0, made.output
+    assert made.stderr == f"{counts}: counts of a native run\n"
+    some = _json(target, source, "--profile", counts)
+    assert some["instructions"]["guards"] < 0.95 * none["instructions"]["guards"]
+    assert some["instructions"]["program"] == none["instructions"]["program"]
+
+
+def test_counts_are_those_of_the_host(tmp_path: Path) -> None:
+    """Goal: a program without headers runs the same blocks as often on board and host; LLVM's own
+    tool reads both and finds them equal."""
+    source = _KERNELS / "quicksort.c"
+    shown = []
+    for target in ("host", *_LARGE):
+        counts = tmp_path / target
+        words = ["run", str(source), "--target", target, "-q", "--profile", str(counts)]
+        assert CliRunner().invoke(main, words).exit_code == 0
+        tool = [profiles.TOOL, "show", "--all-functions", "--counts", str(counts)]
+        text = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
+        shown.append([line for line in text.splitlines() if "Block counts" in line])
+    assert len(shown[0]) > 1
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_a_program_without_an_end_has_no_counts(tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    source.write_text("int main(void) { return *(volatile int *)0x10000000; }\n")
+    result = _invoke("cortex-m3", source, "--profile", tmp_path / "counts")
+    assert result.exit_code == 1
+    assert "the native run on cortex-m3 counted nothing: only a program that ends by" in (
+        result.stderr
+    )
+    assert not (tmp_path / "counts").exists()
+
+
+def test_a_profile_that_does_not_fit_is_told(tmp_path: Path) -> None:
+    """Goal: what changed since the profile, or is another function for this processor, is named; a
+    profile of another program is refused."""
+    counts, source = tmp_path / "counts", tmp_path / "program.c"
+    text = "int main(int argc, char **argv) {{ (void)argv; {} return 0; }}\nint other(void);\n"
+    source.write_text(
+        "#include <stdio.h>\nstatic int odd(int n) { return n & 1; }\n"
+        + text.format('for (int i = 0; i < argc; i++) if (odd(i + argc)) puts("odd");')
+    )
+    assert _invoke("cortex-m3", source, "--profile", counts).exit_code == 0
+    source.write_text(source.read_text().replace("return n & 1;", "return n > 5 ? n : n & 1;"))
+    told = _invoke("cortex-m3", source, "--profile", counts)
+    assert told.exit_code == 0, told.output
+    assert "'odd' has changed since the profile, or that is of another processor: built" in (
+        told.stderr
+    )
+    other = _invoke("cortex-m3", _KERNELS / "fft.c", "--profile", counts)
+    assert other.exit_code == 2
+    assert "the profile is of another program: it knows no function of this one" in other.stderr

@@ -292,17 +292,25 @@ def program_flags(guest: Guest, *passes: str) -> list[str]:
     ]
 
 
-def one_object_flags(level: str, guest: Guest | None = None) -> list[str]:
+def one_object_flags(
+    level: str, guest: Guest | None = None, *, counting: bool = False
+) -> list[str]:
     """Flags of a link by lld that makes one object of a program's bitcode, for a link with what
-    only calls `main` of it; without `guest` a native one."""
-    passes = ("internalize", level)
+    only calls `main` of it; without `guest` a native one, which may count what it runs."""
+    passes = ("internalize", *(_COUNTERS if counting else ()), level)
     return [
         "-r",
         "-nostdlib",
         "-fuse-ld=lld",
         "-Wl,-mllvm,-internalize-public-api-list=main",
+        # Values, unlike blocks, are counted by a run time of LLVM's.
+        "-Wl,-mllvm,-disable-vp",
         *(_linker_passes(*passes) if guest is None else program_flags(guest, *passes)),
     ]
+
+
+#: Put counters into bitcode, where `program_flags` looks for them.
+_COUNTERS = ("pgo-instr-gen", "instrprof")
 
 
 def counting_flags(flags: Sequence[str]) -> list[str]:
@@ -310,7 +318,7 @@ def counting_flags(flags: Sequence[str]) -> list[str]:
 
     Counters go where `program_flags` looks for them: into bitcode that no optimiser has seen.
     """
-    passes = _linker_passes("pgo-instr-gen", "instrprof", level(flags))
+    passes = _linker_passes(*_COUNTERS, level(flags))
     return ["-fuse-ld=lld", "-fprofile-generate", *passes]
 
 
