@@ -12,7 +12,6 @@
 
 #define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
 #define SECOND_END (NW_FLOOR_ROOTS + 2U) /* page of a mount block */
-#define SHORT_LIST 3U /* the base, one that fails, one */
 #define KEEP 2U /* free blocks that a mount does not list: the session's next ones */
 
 static int is_node(uint32_t word)
@@ -338,11 +337,13 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 
 /* A new list: blocks that are free behind a mount block that is proven. Its root says all, and each
  * later mount finds that block or a newer one. Behind a session block that does not follow: how
- * much of the pages behind its root counts may differ from mount to mount. */
-static int renew_list(struct nw_floor *floor)
+ * much of the pages behind its root counts may differ from mount to mount. Each mount behind that
+ * block makes the same list, so that few blocks are newer than the base. */
+static int renew_list(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     floor->current = NW_FLOOR_NO_BLOCK;
     floor->listed = 0;
+    floor->hand = (uint16_t)(base->head / floor->block_pages);
     int result = count(floor);
 
     nw_floor_fill_list(floor, 0);
@@ -355,8 +356,8 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 {
     int result = erase_suspects(floor, base);
 
-    if (result == NW_OK && base->proven && floor->listed < SHORT_LIST) {
-        result = renew_list(floor);
+    if (result == NW_OK && base->proven && floor->listed < NW_FLOOR_LIST) {
+        result = renew_list(floor, base);
     }
     if (result == NW_OK) {
         result = take(floor, base);
@@ -365,7 +366,7 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
         return 1;
     }
     if (result == NW_ERR_FULL && base->proven) { /* all that were listed are bad by now */
-        result = renew_list(floor);
+        result = renew_list(floor, base);
         result = result == NW_OK ? take(floor, base) : result;
     }
     if (result != NW_OK) {

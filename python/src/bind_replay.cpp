@@ -31,6 +31,7 @@
 #include "nandwich-replay/tokens.h"
 #include "nandwich-stack/tier.h"
 #include "nandwich-stack/wear.h"
+#include "nandwich/ftl_tree.h"
 
 namespace nb = nanobind;
 
@@ -68,6 +69,34 @@ public:
     const nw_block &block() const { return *stack_.block; }
     const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
+
+    // By call: chip operations, and the time of as many of whole pages.
+    std::map<std::string, Numbers> longest() const
+    {
+        static const std::map<std::string, nw_ftl_tree_call> calls = {
+            { "change", NW_FTL_TREE_CHANGE }, { "mount", NW_FTL_TREE_MOUNT }
+        };
+        std::map<std::string, Numbers> all;
+
+        if (stack_.kind != &nw_layer_tree) {
+            return all;
+        }
+        const nw_geometry &chip = stack_.chip->geometry;
+        const nw_ftl_tree_config config = { stack_.layer_config.spare_blocks };
+
+        for (const auto &[name, call] : calls) {
+            nw_ftl_tree_most most = {};
+
+            must(nw_ftl_tree_longest(&config, &chip, call, &most));
+            all[name] = { { "reads", most.reads },
+                          { "programs", most.programs },
+                          { "erases", most.erases },
+                          { "time_ns", 1000ULL * (1ULL * most.reads * chip.read_us +
+                                                  1ULL * most.programs * chip.program_us +
+                                                  1ULL * most.erases * chip.erase_us) } };
+        }
+        return all;
+    }
 
     void save(const FilePath &path) const
     {
@@ -644,6 +673,9 @@ void bind_replay(nb::module_ &m)
                      "The layer's own struct on this host, whose pointers have 8 bytes.")
         .def_prop_ro("opening", &Device::opening,
                      "What its format or mount took: reads, programs, erases, time_ns.")
+        .def("longest", &Device::longest,
+             "The tree's longest change and mount, whatever the device went through: reads, "
+             "programs, erases, time_ns. Empty for other layers.")
         .def("put_tier", &Device::put_tier, nb::arg("part"), nb::arg("policy"), nb::kw_only(),
              nb::arg("bytes") = 0, nb::arg("lambda_") = 0, nb::arg("reads") = false,
              nb::arg("apps") = 0, nb::arg("seed") = 1,

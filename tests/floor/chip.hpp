@@ -20,7 +20,6 @@ constexpr unsigned kPages = 6;
 constexpr unsigned kSectors = 2;
 constexpr unsigned kRoots = 2; /* a block's first pages: its root, twice */
 constexpr unsigned kEnd = 3;   /* a mount block's first END */
-constexpr int kShortList = 2; /* of a list that is renewed there are fewer */
 constexpr int kLeastList = 2; /* blocks that a list keeps, whoever lends of it */
 constexpr uint8_t kNone = 0xFF;
 

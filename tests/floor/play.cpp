@@ -349,7 +349,7 @@ void Play::mount(bool format)
         }
         unsigned spared = rules.spares_base ? 1U << base.block : 0U;
         if ((base.proven || !rules.looks_proven) &&
-            std::popcount(static_cast<unsigned>(base.list & ~spared)) < kShortList) {
+            std::popcount(static_cast<unsigned>(base.list & ~spared)) < int(shape.listed)) {
             base.list = choose_list(spared | reached(base.map), 0);
         }
         unsigned target =

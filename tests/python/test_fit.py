@@ -77,6 +77,29 @@ def test_the_first_question() -> None:
         assert [row["fits"] for row in rows if row["layer"] == "page"] == [fits]
 
 
+def test_the_longest_calls_are_those_that_the_tree_computes() -> None:
+    """Goal: what no change and no mount takes more than is nw_ftl_tree_longest() of this part, in
+    chip operations and in time; the workload stays below, and page, which computes none, has none.
+    """
+    value = _json("--chip", "W25N01GV", "--ram", "300K")
+    rows = {row["layer"]: row for row in value["layers"]}
+    assert rows["page"]["fits"]
+    assert rows["page"]["longest_change"] is None
+    assert rows["page"]["longest_mount"] is None
+    change, mount = rows["tree"]["longest_change"], rows["tree"]["longest_mount"]
+    read, program, erase = 101, 291, 2000  # us: 60 and 250, and 2,110 B of 19.231 ns each; a block
+    for most, counts in ((change, (364, 62, 2)), (mount, (41_846, 248, 22))):
+        assert tuple(most[key] for key in ("reads", "programs", "erases")) == counts
+        reads, programs, erases = counts
+        assert most["time_ns"] == 1000 * (reads * read + programs * program + erases * erase)
+    assert rows["tree"]["longest_call_ns"] <= change["time_ns"]
+    assert rows["tree"]["mount_reads"] <= mount["reads"]
+    assert rows["tree"]["mount_ns"] <= mount["time_ns"]
+    shown = _run("--chip", "W25N01GV", "--ram", "16K", "--requests", 100).stdout
+    assert re.search(r"^tree: write, trim or sync +364 +62 +2 ", shown, re.MULTILINE)
+    assert re.search(r"^tree: mount +41,846 +248 +22 ", shown, re.MULTILINE)
+
+
 def test_nothing_fits_is_exit_code_1() -> None:
     value = _json("--ram", "3K", exit_code=1)
     assert not any(row["fits"] for row in value["layers"])

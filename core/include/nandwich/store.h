@@ -73,31 +73,6 @@ struct nw_store_config {
 
 struct nw_store; /* in the caller's RAM */
 
-/* Counts since mount. */
-struct nw_store_stats {
-    uint32_t reads; /* chip operations */
-    uint32_t programs;
-    uint32_t erases;
-    uint32_t bytes_read;
-    uint32_t bytes_programmed;
-    uint32_t nodes_written; /* index nodes */
-    uint32_t anchors;
-    uint32_t moved;       /* chunks moved by cleaning and compaction */
-    uint32_t bytes_moved;
-    uint32_t dropped;     /* chunks of expendable streams that gave way */
-    uint32_t corrected;   /* bits repaired below, and here each time one is met */
-    uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
-                           * are missing, each once; a mount counts pages too. 0 after it: it met
-                           * no damage; 1 may also be what a mount that was cut, or met an error,
-                           * has left, with nothing missing. One wrong read is none. A mount that
-                           * ends has put right what it met, and the next one meets it no more:
-                           * where power goes before you look here, nobody is told */
-    uint32_t retired;     /* blocks given up */
-    uint32_t swapped;     /* programs that failed */
-    uint32_t place;       /* page << place_shift | offset of the last damage met */
-    uint32_t tampered;    /* sealed: times a chunk was met that the key does not prove */
-};
-
 /* Bytes of RAM for this chip and configuration; 0: they are NW_ERR_CONFIG. Whether enough fits a
  * small chip is told by format. */
 size_t nw_store_ram_bytes(const struct nw_store_config *config,
@@ -153,54 +128,6 @@ int nw_store_mount_read_only(struct nw_store **store, struct nw_chip *chip,
 
 /* Makes durable what was written. */
 int nw_store_sync(struct nw_store *store);
-
-/* Up to `budget` pieces of work ahead of its time: each looks at one chunk, writes one node or
- * erases one block, or marks it bad where that fails. Answers how many were done; fewer than the
- * budget: there is no more. */
-int nw_store_idle(struct nw_store *store, uint16_t budget);
-
-/*
- * Moves chunks of an object to the end of the log, so that the blocks they lay in become free when
- * their turn comes: `count` numbers from *key on, which is moved on; keys of an array that were
- * never set are skipped, up to a whole subtree of the index counting as one.
- * Answers how many were moved: 0 at the end, or when no key of an array among them was ever set.
- * Cost of each: 1 read, its bytes read and written.
- */
-int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count);
-
-const struct nw_store_stats *nw_store_stats(const struct nw_store *store);
-
-struct nw_store_space {
-    uint32_t used_bytes;  /* what cleaning has to write in one round of the log, at most */
-    uint32_t limit_bytes; /* NW_ERR_FULL above */
-    uint32_t put_bytes;   /* an element, a value or a block of a file of so many bytes is not
-                           * refused for want of room, in whatever object; more may fit. Not
-                           * said of an append of many elements at once */
-    uint32_t free_blocks; /* that can be written before something has to be cleaned. 0: the next
-                           * mount may answer NW_ERR_FULL; else it does not, unless more blocks
-                           * fail in it */
-    uint32_t good_blocks; /* that have not failed */
-    uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
-                           * mount too */
-};
-
-/*
- * What is in use and how much may be. A put counts its bytes and header, and once for each sweep of
- * a round (8 .. 256) the nodes that have to be written anew for it, but never more often than it
- * moves itself; and a sixth. Anchors count where they are more than an eighth of anchor_bytes: each
- * object and its copies in checkpoints have 31 + name_bytes in them. So small values cost more than
- * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, 7,800
- * values of 64 bytes in an array of as many keys, or 3,200 in one of 40,000.
- * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
- * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
- * have been; of all checkpoints together no more than all they have. limit_bytes is told at
- * format, and falls at once with each block that fails: by default 70 % of a chip of 2 MiB with 128
- * blocks, 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where
- * blocks that failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and
- * once they have brought used_bytes below puts do. (When it is 0, or so many have failed that no
- * block is free and none can be made so, only reading does.)
- */
-void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
 
 /* OBJECTS */
 
@@ -384,6 +311,81 @@ int nw_store_drop(struct nw_store *store, int checkpoint);
 
 /* The number of the checkpoint at a place, 0 .. NW_STORE_CHECKPOINTS - 1; 0: none there. */
 int nw_store_kept(const struct nw_store *store, uint8_t place);
+
+/* MAINTENANCE */
+
+/* Up to `budget` pieces of work ahead of its time: each looks at one chunk, writes one node or
+ * erases one block, or marks it bad where that fails. Answers how many were done; fewer than the
+ * budget: there is no more. */
+int nw_store_idle(struct nw_store *store, uint16_t budget);
+
+/*
+ * Moves chunks of an object to the end of the log, so that the blocks they lay in become free when
+ * their turn comes: `count` numbers from *key on, which is moved on; keys of an array that were
+ * never set are skipped, up to a whole subtree of the index counting as one.
+ * Answers how many were moved: 0 at the end, or when no key of an array among them was ever set.
+ * Cost of each: 1 read, its bytes read and written.
+ */
+int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count);
+
+/* Counts since mount. */
+struct nw_store_stats {
+    uint32_t reads; /* chip operations */
+    uint32_t programs;
+    uint32_t erases;
+    uint32_t bytes_read;
+    uint32_t bytes_programmed;
+    uint32_t nodes_written; /* index nodes */
+    uint32_t anchors;
+    uint32_t moved;       /* chunks moved by cleaning and compaction */
+    uint32_t bytes_moved;
+    uint32_t dropped;     /* chunks of expendable streams that gave way */
+    uint32_t corrected;   /* bits repaired below, and here each time one is met */
+    uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
+                           * are missing, each once; a mount counts pages too. 0 after it: it met
+                           * no damage; 1 may also be what a mount that was cut, or met an error,
+                           * has left, with nothing missing. One wrong read is none. A mount that
+                           * ends has put right what it met, and the next one meets it no more:
+                           * where power goes before you look here, nobody is told */
+    uint32_t retired;     /* blocks given up */
+    uint32_t swapped;     /* programs that failed */
+    uint32_t place;       /* page << place_shift | offset of the last damage met */
+    uint32_t tampered;    /* sealed: times a chunk was met that the key does not prove */
+};
+
+const struct nw_store_stats *nw_store_stats(const struct nw_store *store);
+
+struct nw_store_space {
+    uint32_t used_bytes;  /* what cleaning has to write in one round of the log, at most */
+    uint32_t limit_bytes; /* NW_ERR_FULL above */
+    uint32_t put_bytes;   /* an element, a value or a block of a file of so many bytes is not
+                           * refused for want of room, in whatever object; more may fit. Not
+                           * said of an append of many elements at once */
+    uint32_t free_blocks; /* that can be written before something has to be cleaned. 0: the next
+                           * mount may answer NW_ERR_FULL; else it does not, unless more blocks
+                           * fail in it */
+    uint32_t good_blocks; /* that have not failed */
+    uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
+                           * mount too */
+};
+
+/*
+ * What is in use and how much may be. A put counts its bytes and header, and once for each sweep of
+ * a round (8 .. 256) the nodes that have to be written anew for it, but never more often than it
+ * moves itself; and a sixth. Anchors count where they are more than an eighth of anchor_bytes: each
+ * object and its copies in checkpoints have 31 + name_bytes in them. So small values cost more than
+ * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, 7,800
+ * values of 64 bytes in an array of as many keys, or 3,200 in one of 40,000.
+ * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
+ * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
+ * have been; of all checkpoints together no more than all they have. limit_bytes is told at
+ * format, and falls at once with each block that fails: by default 70 % of a chip of 2 MiB with 128
+ * blocks, 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where
+ * blocks that failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and
+ * once they have brought used_bytes below puts do. (When it is 0, or so many have failed that no
+ * block is free and none can be made so, only reading does.)
+ */
+void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,8 @@
  *
  * DURABLE, as block.h asks of a persistent device, within the budget of docs/faults.md; `flash` has
  * to be persistent and keep the same budget. A write to the NVM is durable when it has returned;
- * any other when `flash` says so.
+ * any other when `flash` says so. Clause F5 holds for pages of `flash`. The NVM is trusted: a byte
+ * that rots there is an error of a mount, or older or wrong content without one.
  *
  * ONE PAIR. Flash and NVM carry the same identity and the number of the session. A mount refuses an
  * NVM of another device, of an older session than its flash, or of more than one newer, and touches

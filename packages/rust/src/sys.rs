@@ -241,6 +241,37 @@ pub struct nw_store_config {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct nw_store_spec {
+    pub r#type: u8,
+    pub flags: u8,
+    pub unit_bytes: u16,
+    pub count: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct nw_store_about {
+    pub handle: c_int,
+    pub spec: nw_store_spec,
+    pub head: u32,
+    pub tail: u32,
+    pub bytes: u32,
+    pub name: [c_char; 33],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct nw_store_cursor {
+    pub handle: c_int,
+    pub chunk: u32,
+    pub offset: u16,
+    pub length: u16,
+    pub at: u32,
+    pub epoch: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct nw_store_stats {
     pub reads: u32,
     pub programs: u32,
@@ -269,37 +300,6 @@ pub struct nw_store_space {
     pub free_blocks: u32,
     pub good_blocks: u32,
     pub sequence: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct nw_store_spec {
-    pub r#type: u8,
-    pub flags: u8,
-    pub unit_bytes: u16,
-    pub count: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct nw_store_about {
-    pub handle: c_int,
-    pub spec: nw_store_spec,
-    pub head: u32,
-    pub tail: u32,
-    pub bytes: u32,
-    pub name: [c_char; 33],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct nw_store_cursor {
-    pub handle: c_int,
-    pub chunk: u32,
-    pub offset: u16,
-    pub length: u16,
-    pub at: u32,
-    pub epoch: u32,
 }
 
 #[repr(C)]
@@ -393,10 +393,6 @@ extern "C" {
     pub fn nw_store_mount(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
     pub fn nw_store_mount_read_only(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
     pub fn nw_store_sync(store: *mut nw_store) -> c_int;
-    pub fn nw_store_idle(store: *mut nw_store, budget: u16) -> c_int;
-    pub fn nw_store_compact(store: *mut nw_store, handle: c_int, key: *mut u32, count: u16) -> c_int;
-    pub fn nw_store_stats(store: *const nw_store) -> *const nw_store_stats;
-    pub fn nw_store_space(store: *const nw_store, space: *mut nw_store_space);
     pub fn nw_store_create(store: *mut nw_store, name: *const c_char, spec: *const nw_store_spec) -> c_int;
     pub fn nw_store_find(store: *mut nw_store, name: *const c_char) -> c_int;
     pub fn nw_store_delete(store: *mut nw_store, handle: c_int) -> c_int;
@@ -426,6 +422,10 @@ extern "C" {
     pub fn nw_store_rollback(store: *mut nw_store, checkpoint: c_int) -> c_int;
     pub fn nw_store_drop(store: *mut nw_store, checkpoint: c_int) -> c_int;
     pub fn nw_store_kept(store: *const nw_store, place: u8) -> c_int;
+    pub fn nw_store_idle(store: *mut nw_store, budget: u16) -> c_int;
+    pub fn nw_store_compact(store: *mut nw_store, handle: c_int, key: *mut u32, count: u16) -> c_int;
+    pub fn nw_store_stats(store: *const nw_store) -> *const nw_store_stats;
+    pub fn nw_store_space(store: *const nw_store, space: *mut nw_store_space);
     pub fn nw_spi_nand_open(nand: *mut nw_spi_nand, spi: *mut nw_spi, part: *const nw_spi_nand_part) -> c_int;
     pub fn nw_spi_nor_open(nor: *mut nw_spi_nor, spi: *mut nw_spi, maker: *const nw_spi_nor_maker) -> c_int;
 }
@@ -535,6 +535,25 @@ const _: () = {
     assert!(offset_of!(nw_store_config, read_ahead) == 5);
     assert!(offset_of!(nw_store_config, anchor_bytes) == 8);
     assert!(offset_of!(nw_store_config, seal) == 16);
+    assert!(size_of::<nw_store_spec>() == 8);
+    assert!(offset_of!(nw_store_spec, r#type) == 0);
+    assert!(offset_of!(nw_store_spec, flags) == 1);
+    assert!(offset_of!(nw_store_spec, unit_bytes) == 2);
+    assert!(offset_of!(nw_store_spec, count) == 4);
+    assert!(size_of::<nw_store_about>() == 60);
+    assert!(offset_of!(nw_store_about, handle) == 0);
+    assert!(offset_of!(nw_store_about, spec) == 4);
+    assert!(offset_of!(nw_store_about, head) == 12);
+    assert!(offset_of!(nw_store_about, tail) == 16);
+    assert!(offset_of!(nw_store_about, bytes) == 20);
+    assert!(offset_of!(nw_store_about, name) == 24);
+    assert!(size_of::<nw_store_cursor>() == 20);
+    assert!(offset_of!(nw_store_cursor, handle) == 0);
+    assert!(offset_of!(nw_store_cursor, chunk) == 4);
+    assert!(offset_of!(nw_store_cursor, offset) == 8);
+    assert!(offset_of!(nw_store_cursor, length) == 10);
+    assert!(offset_of!(nw_store_cursor, at) == 12);
+    assert!(offset_of!(nw_store_cursor, epoch) == 16);
     assert!(size_of::<nw_store_stats>() == 64);
     assert!(offset_of!(nw_store_stats, reads) == 0);
     assert!(offset_of!(nw_store_stats, programs) == 4);
@@ -559,25 +578,6 @@ const _: () = {
     assert!(offset_of!(nw_store_space, free_blocks) == 12);
     assert!(offset_of!(nw_store_space, good_blocks) == 16);
     assert!(offset_of!(nw_store_space, sequence) == 20);
-    assert!(size_of::<nw_store_spec>() == 8);
-    assert!(offset_of!(nw_store_spec, r#type) == 0);
-    assert!(offset_of!(nw_store_spec, flags) == 1);
-    assert!(offset_of!(nw_store_spec, unit_bytes) == 2);
-    assert!(offset_of!(nw_store_spec, count) == 4);
-    assert!(size_of::<nw_store_about>() == 60);
-    assert!(offset_of!(nw_store_about, handle) == 0);
-    assert!(offset_of!(nw_store_about, spec) == 4);
-    assert!(offset_of!(nw_store_about, head) == 12);
-    assert!(offset_of!(nw_store_about, tail) == 16);
-    assert!(offset_of!(nw_store_about, bytes) == 20);
-    assert!(offset_of!(nw_store_about, name) == 24);
-    assert!(size_of::<nw_store_cursor>() == 20);
-    assert!(offset_of!(nw_store_cursor, handle) == 0);
-    assert!(offset_of!(nw_store_cursor, chunk) == 4);
-    assert!(offset_of!(nw_store_cursor, offset) == 8);
-    assert!(offset_of!(nw_store_cursor, length) == 10);
-    assert!(offset_of!(nw_store_cursor, at) == 12);
-    assert!(offset_of!(nw_store_cursor, epoch) == 16);
     assert!(size_of::<nw_spi_ops>() == 32);
     assert!(offset_of!(nw_spi_ops, select) == 0);
     assert!(offset_of!(nw_spi_ops, transfer) == 8);
@@ -724,6 +724,25 @@ const _: () = {
     assert!(offset_of!(nw_store_config, read_ahead) == 5);
     assert!(offset_of!(nw_store_config, anchor_bytes) == 8);
     assert!(offset_of!(nw_store_config, seal) == 12);
+    assert!(size_of::<nw_store_spec>() == 8);
+    assert!(offset_of!(nw_store_spec, r#type) == 0);
+    assert!(offset_of!(nw_store_spec, flags) == 1);
+    assert!(offset_of!(nw_store_spec, unit_bytes) == 2);
+    assert!(offset_of!(nw_store_spec, count) == 4);
+    assert!(size_of::<nw_store_about>() == 60);
+    assert!(offset_of!(nw_store_about, handle) == 0);
+    assert!(offset_of!(nw_store_about, spec) == 4);
+    assert!(offset_of!(nw_store_about, head) == 12);
+    assert!(offset_of!(nw_store_about, tail) == 16);
+    assert!(offset_of!(nw_store_about, bytes) == 20);
+    assert!(offset_of!(nw_store_about, name) == 24);
+    assert!(size_of::<nw_store_cursor>() == 20);
+    assert!(offset_of!(nw_store_cursor, handle) == 0);
+    assert!(offset_of!(nw_store_cursor, chunk) == 4);
+    assert!(offset_of!(nw_store_cursor, offset) == 8);
+    assert!(offset_of!(nw_store_cursor, length) == 10);
+    assert!(offset_of!(nw_store_cursor, at) == 12);
+    assert!(offset_of!(nw_store_cursor, epoch) == 16);
     assert!(size_of::<nw_store_stats>() == 64);
     assert!(offset_of!(nw_store_stats, reads) == 0);
     assert!(offset_of!(nw_store_stats, programs) == 4);
@@ -748,25 +767,6 @@ const _: () = {
     assert!(offset_of!(nw_store_space, free_blocks) == 12);
     assert!(offset_of!(nw_store_space, good_blocks) == 16);
     assert!(offset_of!(nw_store_space, sequence) == 20);
-    assert!(size_of::<nw_store_spec>() == 8);
-    assert!(offset_of!(nw_store_spec, r#type) == 0);
-    assert!(offset_of!(nw_store_spec, flags) == 1);
-    assert!(offset_of!(nw_store_spec, unit_bytes) == 2);
-    assert!(offset_of!(nw_store_spec, count) == 4);
-    assert!(size_of::<nw_store_about>() == 60);
-    assert!(offset_of!(nw_store_about, handle) == 0);
-    assert!(offset_of!(nw_store_about, spec) == 4);
-    assert!(offset_of!(nw_store_about, head) == 12);
-    assert!(offset_of!(nw_store_about, tail) == 16);
-    assert!(offset_of!(nw_store_about, bytes) == 20);
-    assert!(offset_of!(nw_store_about, name) == 24);
-    assert!(size_of::<nw_store_cursor>() == 20);
-    assert!(offset_of!(nw_store_cursor, handle) == 0);
-    assert!(offset_of!(nw_store_cursor, chunk) == 4);
-    assert!(offset_of!(nw_store_cursor, offset) == 8);
-    assert!(offset_of!(nw_store_cursor, length) == 10);
-    assert!(offset_of!(nw_store_cursor, at) == 12);
-    assert!(offset_of!(nw_store_cursor, epoch) == 16);
     assert!(size_of::<nw_spi_ops>() == 16);
     assert!(offset_of!(nw_spi_ops, select) == 0);
     assert!(offset_of!(nw_spi_ops, transfer) == 4);

@@ -84,6 +84,9 @@ def command(
     cache; when that is still too much, the last table says what it needs, and how much of the part
     it could serve. Exit code 1 when nothing fits.
 
+    Of tree a second table tells the most that a change and a mount take, whatever the device went
+    through: computed, not met.
+
     \b
     Examples:
       nandwich fit --ram 64K
@@ -142,6 +145,7 @@ def _show(value: dict[str, Any]) -> None:
             "reads a read", "longest call", "mount", "life",
         )  # fmt: skip
         output.print_table(heads, [_cells(row) for row in fitting])
+        _show_longest(fitting)
     rest = [row for row in value["layers"] if not row["fits"]]
     if rest:
         click.echo("\nwhat does not fit:" if fitting else "no layer fits:")
@@ -160,6 +164,24 @@ def _show(value: dict[str, Any]) -> None:
             "energy and time are of a write; life: host bytes until all blocks are worn evenly; "
             "code: Cortex-M3"
         )
+
+
+def _show_longest(rows: list[dict[str, Any]]) -> None:
+    """What no call takes more than, of the layers that compute it."""
+    heads = ("never more than", "reads", "programs", "erases", "time")
+    told = [
+        (f"{row['layer']}: {name}", f"{most['reads']:,}", f"{most['programs']:,}",
+         f"{most['erases']:,}", format_time(most["time_ns"]))
+        for row in rows
+        for name, most in (
+            ("write, trim or sync", row["longest_change"]),
+            ("mount", row["longest_mount"]),
+        )
+        if most is not None
+    ]  # fmt: skip
+    if told:
+        click.echo()
+        output.print_table(heads, told)
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:

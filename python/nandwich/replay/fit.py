@@ -102,6 +102,8 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "time_ns_a_write": None,
         "reads_a_read": None,
         "longest_call_ns": None,
+        "longest_change": None,
+        "longest_mount": None,
         "mount_reads": None,
         "mount_ns": None,
         "life_bytes": None,
@@ -198,6 +200,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     writes = result["layer"]["host_writes"]
     mean = derived["erases_mean"]
     life = int(result["bytes_written"] * played.device.endurance / mean) if mean else None
+    longest = played.device.longest()
     return {
         "ram_bytes": room.ram_bytes(played.device),
         "sectors": played.device.sectors,
@@ -206,6 +209,8 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
         "energy_pj_a_write": result["energy_pj"] // writes if writes else None,
         "time_ns_a_write": result["busy_ns"] // writes if writes else None,
         "longest_call_ns": result["worst_call_ns"],
+        "longest_change": longest.get("change"),
+        "longest_mount": longest.get("mount"),
         "life_bytes": life,
         **_reads(question, played),
         **(_mount(played) if played.options.ftl in LAYERS else {}),
