@@ -23,6 +23,7 @@ constexpr unsigned kEnd = 3;   /* a mount block's first END */
 constexpr int kShortList = 2; /* of a list that is renewed there are fewer */
 constexpr int kLeastList = 2; /* blocks that a list keeps, whoever lends of it */
 constexpr uint8_t kNone = 0xFF;
+constexpr uint8_t kStep = 8; /* of versions in a normal state: more than one call gives */
 
 enum Holds : uint8_t { BLANK, ROOT, DATA, END };
 
@@ -34,6 +35,9 @@ enum Firm : uint8_t {
     SHOWS, /* each read: its content, or unreadable */
     HIDES  /* each read: blank, or unreadable */
 };
+
+/* What one read of it answers. */
+enum Seen : uint8_t { CLEAN, UNREADABLE, WHOLE };
 
 enum Value : uint8_t { CURRENT, PENDING, OUTDATED };
 
