@@ -22,10 +22,10 @@
  *
  * ERASING. A block is free when the newest confirmed root reaches nothing in it. Only free blocks
  * are erased, and suspects in a mount: blocks whose first two pages are neither a root nor blank
- * (rule 3). Mounts take their blocks from a list of free ones in the root that they build on, and
- * renew it where it is short and that root is a finished mount's; only a session that is out of
- * free blocks takes one of these (borrow()). So whatever mounts that are
- * cut leave behind, the newest block of a call that returned is whole with all it reaches (rule 4).
+ * (rule 3). Mounts take their blocks from a list of free ones in the root or END that they build
+ * on; only a session that is out of free blocks takes one of these (borrow()). So whatever mounts
+ * that are cut leave behind, the newest block of a call that returned is whole with all it reaches
+ * (rule 4).
  * The rules are those of docs/floor-rules.md; docs/ftl-tree.md argues why they hold.
  *
  * ERRORS. A failed program is a cut: the block takes no more pages, and the floor has to be

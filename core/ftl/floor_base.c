@@ -220,9 +220,11 @@ int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base,
     return result == 0 ? nw_floor_load(floor, page + 1U, base->version) : result;
 }
 
-/* The root of the base is in the buffer. What an END listed is good for a mount only where nothing
- * shows that another mount came later: else what the root lists, which is free for all of them. */
-static int settle(struct nw_floor *floor, int trusts)
+/* The root of the base is in the buffer. Behind a second END that shows its list is good for each
+ * mount, whatever newer blocks show: a session leaves that list alone, so none of its blocks is
+ * taken while it may count again. It may take one of those that the root lists. Behind any other
+ * base the root's list is taken. */
+static int settle(struct nw_floor *floor, int is_proven)
 {
     const uint8_t *from = floor->buffer;
 
@@ -230,7 +232,7 @@ static int settle(struct nw_floor *floor, int trusts)
         nw_get16(from + NW_FLOOR_PAGES_AT) != floor->block_pages) {
         return NW_ERR_VERSION;
     }
-    if ((!trusts && !take_list(floor)) || from[NW_FLOOR_FAILED_COUNT_AT] > NW_FLOOR_FAILED) {
+    if ((!is_proven && !take_list(floor)) || from[NW_FLOOR_FAILED_COUNT_AT] > NW_FLOOR_FAILED) {
         return NW_ERR_CORRUPT;
     }
     for (uint8_t i = 0; i < from[NW_FLOOR_FAILED_COUNT_AT]; i++) {
@@ -269,7 +271,7 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
             return NW_ERR_NOT_FOUND;
         }
         if (does != 0 && result > 0) {
-            return settle(floor, base->proven && i == 0 && !base->suspects);
+            return settle(floor, base->proven);
         }
         if (does != 0 && (base->version & 1U) == 0 && i == 0) {
             return NW_ERR_CORRUPT; /* the newest block is never erased */

@@ -12,7 +12,7 @@
 
 #define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
 #define SECOND_END (NW_FLOOR_ROOTS + 2U) /* page of a mount block */
-#define KEEP 2U /* free blocks that a mount does not list: the session's next ones */
+#define KEEP 2U /* free blocks that a mount does not list, at most: the session's next ones */
 
 static int is_node(uint32_t word)
 {
@@ -314,16 +314,18 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* Both ENDs. They list blocks that are free now; the session has nothing to erase before. */
+/* Both ENDs. They list blocks that are free now, half of them or more; the session has nothing to
+ * erase before. */
 static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 {
+    uint16_t keep = floor->free / 2U < KEEP ? (uint16_t)(floor->free / 2U) : (uint16_t)KEEP;
     uint32_t first = (uint32_t)floor->current * floor->block_pages + NW_FLOOR_ROOTS + 1U;
     uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
     int result = NW_OK;
 
     floor->hand = floor->current;
     floor->listed = 0;
-    nw_floor_fill_list(floor, KEEP);
+    nw_floor_fill_list(floor, keep);
     memset(floor->buffer, 0, floor->page_bytes);
     nw_put32(floor->buffer + NW_FLOOR_SECTORS_AT, base->sector);
     nw_floor_put_list(floor);
@@ -335,39 +337,20 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     return result;
 }
 
-/* A new list: blocks that are free behind a mount block that is proven. Its root says all, and each
- * later mount finds that block or a newer one. Behind a session block that does not follow: how
- * much of the pages behind its root counts may differ from mount to mount. Each mount behind that
- * block makes the same list, so that few blocks are newer than the base. */
-static int renew_list(struct nw_floor *floor, const struct nw_floor_base *base)
-{
-    floor->current = NW_FLOOR_NO_BLOCK;
-    floor->listed = 0;
-    floor->hand = (uint16_t)(base->head / floor->block_pages);
-    int result = count(floor);
-
-    nw_floor_fill_list(floor, 0);
-    return result;
-}
-
-/* The mount's own block. A list that is short is renewed while the base is proven: behind one that
- * is not, mounts have to do with what is left. */
+/* The mount's own block. */
 static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 {
     int result = erase_suspects(floor, base);
 
-    if (result == NW_OK && base->proven && floor->listed < NW_FLOOR_LIST) {
-        result = renew_list(floor, base);
+    if (result == NW_OK && base->version == 0) { /* a format: what is not bad is free */
+        result = count(floor);
+        nw_floor_fill_list(floor, 0);
     }
     if (result == NW_OK) {
         result = take(floor, base);
     }
     if (result == NW_ERR_FULL && pass_over(floor, base)) {
         return 1;
-    }
-    if (result == NW_ERR_FULL && base->proven) { /* all that were listed are bad by now */
-        result = renew_list(floor, base);
-        result = result == NW_OK ? take(floor, base) : result;
     }
     if (result != NW_OK) {
         return result;
@@ -409,13 +392,13 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
  * is older. */
 static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
 {
+    floor->current = NW_FLOOR_NO_BLOCK;
     floor->listed = 0;
     floor->failed_count = 0;
     floor->version = 0;
     base->version = 0;
     base->head = NW_FLOOR_NONE;
     base->suspects = 1;
-    base->proven = 1; /* what is not bad is free */
     memset(floor->counts, NW_FLOOR_OUT, floor->blocks);
     return NW_OK;
 }

@@ -67,6 +67,7 @@ public:
 
     nw_stack *stack() { return &stack_; }
     const nw_block &block() const { return *stack_.block; }
+    const nw_geometry &geometry() const { return nw_nand_chip(stack_.nand)->geometry; }
     const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
 
@@ -658,15 +659,9 @@ void bind_replay(nb::module_ &m)
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })
-        .def_prop_ro("blocks", [](Device &self) {
-            return nw_nand_chip(self.stack()->nand)->geometry.blocks;
-        })
-        .def_prop_ro("block_pages", [](Device &self) {
-            return nw_nand_chip(self.stack()->nand)->geometry.block_pages;
-        })
-        .def_prop_ro("endurance", [](Device &self) {
-            return nw_nand_chip(self.stack()->nand)->geometry.endurance;
-        })
+        .def_prop_ro("blocks", [](const Device &self) { return self.geometry().blocks; })
+        .def_prop_ro("block_pages", [](const Device &self) { return self.geometry().block_pages; })
+        .def_prop_ro("endurance", [](const Device &self) { return self.geometry().endurance; })
         .def_prop_ro("ram_bytes", [](Device &self) { return self.stack()->layer_ram_bytes; },
                      "What the layer takes on the device.")
         .def_prop_ro("state_bytes", [](Device &self) { return self.stack()->kind->state_bytes; },

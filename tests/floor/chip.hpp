@@ -22,6 +22,7 @@ constexpr unsigned kRoots = 2; /* a block's first pages: its root, twice */
 constexpr unsigned kEnd = 3;   /* a mount block's first END */
 constexpr int kLeastList = 2; /* blocks that a list keeps, whoever lends of it */
 constexpr uint8_t kNone = 0xFF;
+constexpr uint8_t kStep = 8; /* of versions in a normal state: more than one call gives */
 
 enum Holds : uint8_t { BLANK, ROOT, DATA, END };
 
@@ -33,6 +34,9 @@ enum Firm : uint8_t {
     SHOWS, /* each read: its content, or unreadable */
     HIDES  /* each read: blank, or unreadable */
 };
+
+/* What one read of it answers. */
+enum Seen : uint8_t { CLEAN, UNREADABLE, WHOLE };
 
 enum Value : uint8_t { CURRENT, PENDING, OUTDATED };
 

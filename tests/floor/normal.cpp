@@ -5,7 +5,8 @@
  * What is left out, and why it can be: behind a root on which a call has returned, no mount goes on
  * from an older one. A block that holds only an older root, and no page that one of the roots from
  * then on names as a sector's, is spent. This is right as long as some root that is newer than all
- * that was in spent blocks counts in each view: play.cpp tells where that fails.
+ * that was in spent blocks counts in each view: play.cpp tells where that fails. A spent block may
+ * be a suspect; to erase one changes nothing.
  */
 #include <algorithm>
 #include <vector>
@@ -86,7 +87,7 @@ void Normal::rank()
     versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
     auto rank_of = [&](uint8_t version) {
         auto at = std::lower_bound(versions.begin(), versions.end(), version);
-        return static_cast<uint8_t>(2 * (at - versions.begin()));
+        return static_cast<uint8_t>(kStep * (at - versions.begin()));
     };
     for (unsigned b = 0; b < shape.blocks; b++) {
         state.blocks[b].version = rank_of(state.blocks[b].version);

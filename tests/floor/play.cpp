@@ -35,25 +35,24 @@ bool Chooser::advance()
 
 /* The chip */
 
-/* One read of a page: does it show what it holds? */
-bool Play::look(unsigned b, unsigned at)
+/* One read of a page. */
+Seen Play::read(unsigned b, unsigned at)
 {
     const Page &page = state.blocks[b].pages[at];
+    Seen own = page.holds == BLANK ? CLEAN : WHOLE;
 
-    if (page.holds == BLANK || page.firm == STABLE) {
-        return page.holds != BLANK;
+    if (page.firm == STABLE) {
+        return own;
     }
-    bool shows = chooser.pick(2) == 0;
-    tell("b", b, ".", at, shows ? " shows" : " unreadable");
-    return shows;
+    Seen seen = chooser.pick(2) == 0 ? own : UNREADABLE;
+    tell("b", b, ".", at, seen == WHOLE ? " shows" : seen == CLEAN ? " blank" : " unreadable");
+    return seen;
 }
 
-/* One read of a page: is it blank? */
-bool Play::is_blank(unsigned b, unsigned at)
+/* The same, where blank and unreadable tell the same. */
+bool Play::shows(unsigned b, unsigned at)
 {
-    const Page &page = state.blocks[b].pages[at];
-
-    return page.holds == BLANK && (page.firm == STABLE || chooser.pick(2) == 0);
+    return state.blocks[b].pages[at].holds != BLANK && read(b, at) == WHOLE;
 }
 
 void Play::power_off()
@@ -74,7 +73,7 @@ void Play::erase_half(unsigned block)
     for (unsigned p = 0; p < shape.pages; p++) {
         Page &page = state.blocks[block].pages[p];
         bool hides = page.holds == BLANK || page.firm == HIDES || chooser.pick(2) == 1;
-        page = hides ? Page{BLANK, HIDES, 0, 0} : page;
+        page = hides ? Page{BLANK, HIDES, 0, page.sector} : page;
         page.firm = hides ? HIDES : SHOWS;
     }
 }
@@ -193,43 +192,68 @@ uint8_t Play::choose_list(unsigned kept, uint8_t list)
 
 Play::Head Play::see(unsigned b)
 {
-    const Block &block = state.blocks[b];
     Head head;
+    bool root = false, blank = true;
 
-    if (block.version == 0) {
-        return head; /* what it shows is older than all that can be chosen, or nothing */
+    for (unsigned p = 0; p < kRoots && !root; p++) {
+        Seen seen = read(b, p);
+        root = seen == WHOLE;
+        blank = blank && seen == CLEAN;
     }
-    head.root = look(b, 0) || look(b, 1);
-    head.suspect = !head.root; /* both blank: it would show no root at all */
+    head.root = root && state.blocks[b].version != 0; /* else it is older than all that is chosen */
+    head.suspect = !root && !blank;
     return head;
 }
 
-/* Does the root in this block count? Each page is read once. */
-bool Play::counts(unsigned b, Base &base)
+/* A page that shows follows the two roots, with nothing blank between. */
+bool Play::is_confirmed(unsigned b)
+{
+    Seen seen = UNREADABLE;
+
+    for (unsigned p = kRoots; p < shape.pages && seen == UNREADABLE; p++) {
+        seen = read(b, p);
+    }
+    return seen == WHOLE || !rules.confirmed;
+}
+
+bool Play::has_ended(unsigned b, Base &base)
 {
     const Block &block = state.blocks[b];
 
-    base.block = b;
-    base.map = block.map;
-    base.list = block.list;
-    if (block.mount) {
-        bool has_copy = rules.end_tells_copy ? block.copy : block.pages[kRoots].holds == DATA;
-        base.last = has_copy ? kRoots : 0;
-        base.shows_last = has_copy && look(b, kRoots);
-        base.proven = look(b, kEnd + 1U);
-        bool whole = !has_copy || base.shows_last || !rules.copy_whole;
-        return base.proven || (look(b, kEnd) && whole) || !rules.ended;
+    base.proven = shows(b, kEnd + 1U);
+    bool ended = base.proven || shows(b, kEnd);
+    if (!ended && rules.ended) {
+        return false;
     }
-    for (unsigned p = kRoots; p < shape.pages; p++) {
-        if (look(b, p)) {
-            if (base.last != 0) {
-                base.map[block.pages[base.last].sector] = place(b, base.last);
-            }
-            base.last = p;
-            base.shows_last = true;
+    bool tells = ended && rules.end_tells_copy;
+    bool has_copy = tells ? block.copy : read(b, kRoots) != CLEAN;
+    base.last = has_copy ? kRoots : 0;
+    return base.proven || !has_copy || !rules.copy_whole || shows(b, kRoots);
+}
+
+/* Does the root in this block count? */
+bool Play::counts(unsigned b, Base &base)
+{
+    base.block = b;
+    base.map = state.blocks[b].map;
+    base.list = state.blocks[b].list;
+    return state.blocks[b].mount ? has_ended(b, base) : is_confirmed(b);
+}
+
+/* The pages behind a session's root, up to the first that is blank. The last one may be torn. Each
+ * before it is followed: where it cannot be read the next one tells of what sector it is. */
+void Play::replay(Base &base)
+{
+    unsigned b = base.block;
+
+    for (unsigned p = kRoots; p < shape.pages && read(b, p) != CLEAN; p++) {
+        base.last = p;
+    }
+    for (unsigned p = kRoots; p < base.last; p++) {
+        if (shows(b, p) || shows(b, p + 1U)) {
+            base.map[state.blocks[b].pages[p].sector] = place(b, p);
         }
     }
-    return base.last != 0 || !rules.confirmed;
 }
 
 /* Power may go when any of them have been erased, and inside the erase of any. */
@@ -243,24 +267,26 @@ bool Play::erase_suspects(const std::array<Head, kBlocks> &heads)
     return true;
 }
 
-/* The mount's own block. */
+/* The mount's own block. The copy in a mount block that is not proven was whole when that was
+ * chosen: where it cannot be read now the mount begins again without that block. */
 Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool format)
 {
-    bool copies = !format && base.last != 0 && rules.copies &&
-                  (rules.copies_again || !state.blocks[base.block].mount);
-    Page copy = base.last == 0 ? Page{} : state.blocks[base.block].pages[base.last];
+    const Block &from = state.blocks[base.block];
+    bool has_last = !format && base.last != 0;
+    bool whole = has_last && shows(base.block, base.last);
+    bool copies = has_last && rules.copies && (rules.copies_again || !from.mount) &&
+                  (whole || from.mount);
+    Page copy{DATA, STABLE, from.pages[base.last].value, from.pages[base.last].sector};
     Map map = base.map;
     Done done = erase(target);
 
-    copy.holds = DATA;
-    copy.firm = STABLE;
-    if (!base.shows_last) {
+    if (!whole) {
         copy.value = OUTDATED; /* its content is lost */
     }
     if (done != DONE) {
         return done;
     }
-    if (base.last != 0 && !copies) { /* a rule is left out */
+    if (has_last && whole && !copies) { /* a rule is left out */
         map[copy.sector] = place(base.block, base.last);
     }
     if (format) {
@@ -274,6 +300,9 @@ Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool 
     block.list = static_cast<uint8_t>(base.list & ~(rules.list_less ? 1U << base.block : 0U));
     for (unsigned p = 0; p < kRoots && done == DONE; p++) {
         done = program(target, p, Page{ROOT, STABLE, 0, 0});
+    }
+    if (done == DONE && copies && !whole && !base.proven) {
+        return AGAIN;
     }
     if (done == DONE && copies) {
         done = program(target, kRoots, copy);
@@ -299,11 +328,9 @@ Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool 
 bool Play::choose(uint8_t below, Base &base, std::array<Head, kBlocks> &heads, unsigned &newest)
 {
     std::vector<unsigned> candidates;
-    bool suspects = false;
 
     for (unsigned b = 0; b < shape.blocks; b++) {
         heads[b] = see(b);
-        suspects = suspects || heads[b].suspect;
         if (heads[b].root) {
             candidates.push_back(b);
         }
@@ -313,66 +340,79 @@ bool Play::choose(uint8_t below, Base &base, std::array<Head, kBlocks> &heads, u
     });
     for (unsigned b : candidates) {
         base = Base{};
-        if (state.blocks[b].version < below && counts(b, base)) {
-            newest = candidates.front();
-            bool trusts = state.blocks[b].mount && (base.proven || !rules.trusts_proven) &&
-                          ((newest == b && !suspects) || !rules.trusts_newest);
+        if (state.blocks[b].version >= below || !counts(b, base)) {
+            continue;
+        }
+        bool is_mount = state.blocks[b].mount;
+        newest = candidates.front();
+        if (shows(b, 0) || shows(b, 1)) {
+            bool trusts = is_mount && (base.proven || !rules.trusts_proven);
             base.list = trusts ? state.blocks[b].ended : base.list;
+            if (!is_mount) {
+                replay(base);
+            }
             return true;
+        }
+        if (!is_mount && newest == b) {
+            break; /* no mount erases it: its device is damaged */
         }
     }
     return false;
 }
 
-void Play::mount(bool format)
+Play::Done Play::attempt(bool format, uint8_t &below, uint8_t &highest)
 {
     std::array<Head, kBlocks> heads{};
     unsigned newest = kNone;
-    uint8_t below = kNone;
-    uint8_t highest = 0;
     Base base;
-    Done done = FAILED;
 
-    tell(format ? "format" : "mount");
-    for (unsigned failures = 0; failures < 2 && done == FAILED;) {
-        if (failures == 0) {
-            if (!choose(below, base, heads, newest)) {
-                broken("no root counts");
-                return;
-            }
-            tell("base b", base.block);
-            if (rules.suspects_first && !erase_suspects(heads)) {
-                state.formatting |= format;
-                return;
-            }
-            highest = state.blocks[rules.above_all ? newest : base.block].version;
-        }
-        unsigned spared = rules.spares_base ? 1U << base.block : 0U;
-        if ((base.proven || !rules.looks_proven) &&
-            std::popcount(static_cast<unsigned>(base.list & ~spared)) < int(shape.listed)) {
-            base.list = choose_list(spared | reached(base.map), 0);
-        }
-        unsigned target =
-            take(spared | (rules.own_list ? ~static_cast<unsigned>(base.list) : reached(base.map)));
-        if (target == kNone && state.blocks[base.block].mount && !base.proven &&
-            (!rules.passes_blank || is_blank(base.block, kEnd + 1U))) {
-            below = state.blocks[base.block].version; /* as if its END did not show */
-            failures = 0;
-            continue;
-        }
-        if (target == kNone) {
-            tell("no block: read only");
-            break;
-        }
+    if (!choose(below, base, heads, newest)) {
+        broken("no root counts");
+        return CUT;
+    }
+    tell("base b", base.block);
+    if (rules.suspects_first && !erase_suspects(heads)) {
+        return CUT;
+    }
+    unsigned spared = rules.spares_base ? 1U << base.block : 0U;
+    unsigned target =
+        take(spared | (rules.own_list ? ~static_cast<unsigned>(base.list) : reached(base.map)));
+    bool is_open = state.blocks[base.block].mount && !base.proven;
+    Done done = CUT;
+    if (target != kNone) {
+        highest = std::max(highest, state.blocks[rules.above_all ? newest : base.block].version);
         highest = version_above(highest);
         done = build(base, target, highest, format);
-        failures++;
-        if (done == FAILED && chooser.pick(2) == 1) {
-            tell("CUT before b", target, " is marked bad");
-            done = CUT;
-        } else if (done == FAILED) { /* it is no candidate any more */
-            erase_whole(state.blocks[target]);
-        }
+    } else if (is_open && (!rules.passes_blank || read(base.block, kEnd + 1U) == CLEAN)) {
+        done = AGAIN;
+    } else {
+        tell("no block: read only");
+    }
+    if (done == AGAIN) { /* as if its END did not show */
+        below = state.blocks[base.block].version;
+    } else if (done == FAILED && chooser.pick(2) == 1) {
+        tell("CUT before b", target, " is marked bad");
+        done = CUT;
+    } else if (done == FAILED) { /* it is no candidate any more */
+        erase_whole(state.blocks[target]);
+    }
+    return done;
+}
+
+void Play::mount(bool format)
+{
+    uint8_t below = kNone;
+    uint8_t highest = 0;
+    unsigned failures = 0;
+    Done done = AGAIN;
+
+    tell(format ? "format" : "mount");
+    while (done == AGAIN || (done == FAILED && failures < 2)) {
+        done = attempt(format, below, highest);
+        failures += done == FAILED;
+    }
+    if (is_broken) {
+        return;
     }
     if (done == DONE) {
         judge(format);
@@ -523,7 +563,7 @@ std::string print(const State &state, const Shape &shape)
 
     for (unsigned b = 0; b < shape.blocks; b++) {
         const Block &block = state.blocks[b];
-        text += "  b" + std::to_string(b) + " v" + std::to_string(block.version / 2) +
+        text += "  b" + std::to_string(b) + " v" + std::to_string(block.version / kStep) +
                 (block.failing ? " failing" : "") + (block.spent ? " spent\n" : "");
         if (block.spent) {
             continue;

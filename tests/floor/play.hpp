@@ -26,12 +26,10 @@ struct Rules {
     bool own_list = true;       /* a mount takes its block from the list of its base */
     bool list_apart = true;     /* a session leaves the list alone */
     bool list_less = true;      /* its root passes that list on without its base */
-    bool trusts_newest = true;  /* an END's list is taken of the newest block that shows alone, */
-    bool trusts_proven = true;  /* and where its second END shows */
+    bool trusts_proven = true;  /* an END's list is taken where its second END shows */
     bool spares_base = true;    /* a mount's block is not its base */
     bool above_all = true;      /* a new version is above all that show */
     bool passes_blank = true;   /* its list empty, a mount passes over a blank END alone; */
-    bool looks_proven = true;   /* a short list is renewed behind a proven base alone */
 };
 
 /* All ways through one call: each pass makes the choices of the pass before, but for the last one
@@ -70,7 +68,7 @@ public:
     bool is_broken = false;
 
 private:
-    enum Done : uint8_t { DONE, CUT, FAILED };
+    enum Done : uint8_t { DONE, CUT, FAILED, AGAIN };
 
     struct Head { /* of a block, as a mount sees it */
         bool root = false;
@@ -79,7 +77,6 @@ private:
     struct Base {
         unsigned block = kNone;
         unsigned last = 0; /* page; 0: none */
-        bool shows_last = false;
         bool proven = false; /* a mount block whose second END shows */
         Map map{};           /* without the last page */
         uint8_t list = 0;
@@ -113,12 +110,16 @@ private:
     uint8_t version_above(uint8_t shown);
     unsigned take(unsigned kept);
     unsigned reached(const Map &map) const;
-    bool look(unsigned block, unsigned page);
-    bool is_blank(unsigned block, unsigned page);
+    Seen read(unsigned block, unsigned page);
+    bool shows(unsigned block, unsigned page);
     Head see(unsigned block);
     bool counts(unsigned block, Base &base);
+    bool is_confirmed(unsigned block);
+    bool has_ended(unsigned block, Base &base);
+    void replay(Base &base);
     bool erase_suspects(const std::array<Head, kBlocks> &heads);
     void mount(bool format);
+    Done attempt(bool format, uint8_t &below, uint8_t &highest);
     bool choose(uint8_t below, Base &base, std::array<Head, kBlocks> &heads, unsigned &newest);
     Done build(const Base &base, unsigned target, uint8_t version, bool format);
     uint8_t choose_list(unsigned kept, uint8_t list);
