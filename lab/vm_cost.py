@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab import ROOT
-from nandwich import paths
 from nandwich.compiler import toolchain
 from nandwich.errors import RunError
 
@@ -356,12 +355,8 @@ def arm_library(folder: Path) -> list[Path]:
 def _arm_whole(bitcode: Path, level: str, guest: toolchain.Guest | None = None) -> Path:
     """One object of a program that only `main` is called of, for a linker that is not lld."""
     output = bitcode.with_suffix(".whole.o")
-    lld = ["ld.lld-19", "-r", "-m", "armelf", "-mllvm", "-internalize-public-api-list=main"]
-    passes = ["internalize", level]
-    if guest is not None:
-        lld.append(f"--load-pass-plugin={paths.compiler_plugin()}")
-        passes.insert(0, toolchain.pass_options(guest))
-    call([*lld, f"--lto-newpm-passes={','.join(passes)}", str(bitcode), "-o", str(output)])
+    link = [toolchain.CLANG, _ARM[0], *toolchain.one_object_flags(level, guest)]
+    call([*link, str(bitcode), "-o", str(output)])
     return output
 
 

@@ -26,6 +26,10 @@ _END = re.compile(
 _ALONE = "the program is alone on the board"
 #: A constant that avr-libc has the program define.
 _CLOCK = "CLOCKS_PER_SEC"
+#: What is said of a function whose counts do not fit, and what it may come from here: headers of
+#: another C library make another function of the same source, of each that has an assert().
+_STALE = "has changed since the profile:"
+_STALE_HERE = "has changed since the profile, or that is of another processor:"
 #: What there is instead, by the function's name.
 _INSTEAD = (
     (r"fork|vfork|exec.*|wait.*|system|popen|pipe|posix_spawn.*|link|kill", _ALONE),
@@ -60,7 +64,7 @@ def explain(board: Board, text: str) -> str:
     """What compiler and linker said of a program for the board."""
     found = list(_absent(board, text))
     if not found:
-        return link_errors.explain(text)
+        return link_errors.explain(text).replace(_STALE, _STALE_HERE)
 
     def keep(match: re.Match[str]) -> str:
         return "" if _function(match) and _is_of_a_library(_function(match)) else match[0]

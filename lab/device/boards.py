@@ -59,6 +59,8 @@ class Board:
     #: RAM for a native run: as much as any program wants.
     native_ram: Range = Range(0x8000_0000, 64 << 20)
     native_stack: int = 1 << 20
+    #: What lld has to be told of the processor where it makes one object of bitcode.
+    joining: tuple[str, ...] = ()
     #: A processor whose code flash is another space: where the linker has its data, the end of
     #: addresses, and no more than guards as calls.
     data_offset: int = 0
@@ -203,6 +205,7 @@ ATMEGA128 = Board(
     stack=1 << 10,
     native_ram=Range(0x100, 0xFE00),
     native_stack=4 << 10,
+    joining=("-Wl,-plugin-opt=mcpu=atmega128",),
     data_offset=0x80_0000,
     address_end=1 << 16,
 )

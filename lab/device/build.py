@@ -2,8 +2,9 @@
 """Builds what a run on a board takes: the emulator, our objects, the program twice.
 
 Everything goes through the store of `nandwich run`, so that a second run starts at once. Our own
-code is compiled by the target's gcc, the program by clang-19 with the pass; lld links them, whose
-messages `nandwich cc` can put into words.
+code is compiled by the target's gcc. The program becomes bitcode, and one object of all of it in a
+first link by lld, with the pass; file by file clang-19 runs the pass. A second link puts both
+together, by lld where it knows the processor: `nandwich cc` can put its messages into words.
 """
 
 import functools
@@ -12,17 +13,19 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lab import ROOT
-from lab.device import absent
+from lab.device import absent, counts
 from lab.device.boards import Board, Range
 from lab.device.layout import Layout
 from nandwich import paths
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError
 from nandwich.quantities import format_size
+from nandwich.run import statics
 from nandwich.run.build import Built, Recipe, build
 
 #: Files of ports/guest that carry the guards; the others wrap functions of the C library.
@@ -96,6 +99,8 @@ class Image:
     sizes: Sizes
     owners: dict[str, Range]
     inputs: tuple[Path, ...] = ()
+    statics: dict[str, Any] | None = None  #: globals in RAM (nandwich.run.statics)
+    counted: counts.Counted | None = None  #: where a program that counts its blocks does so
 
 
 def _formatted(board: Board) -> tuple[str, ...]:
@@ -164,6 +169,26 @@ def _compile(board: Board, flags: Sequence[str], instrument: Sequence[str]) -> t
     return (toolchain.CLANG, *board.clang, *headers, *given, *sections, *instrument)
 
 
+def _one_object(
+    board: Board,
+    sources: tuple[Path, ...],
+    compile_command: tuple[str, ...],
+    link_command: tuple[str, ...],
+    *read: Path,
+) -> Built:
+    """The program's files in one object; it is made anew when a file of `read` has changed."""
+    return build(
+        Recipe(
+            compile_command=compile_command,
+            link_command=link_command,
+            sources=sources,
+            libraries=(),
+            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0]), paths.compiler_plugin(), *read),
+            explain=functools.partial(absent.explain, board),
+        )
+    )
+
+
 def _link(board: Board, script: Path) -> tuple[str, ...]:
     options = ("-nostdlib", "-static", "-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,-e,device_reset")
     if board.is_small:  # lld does not know all of its relocations
@@ -208,32 +233,69 @@ def _look(built: Built, layout: Layout) -> Image:
         bss=known["bss_end"] - known["bss_start"],
         globals=known["nw_vm_globals_end"] - known["nw_vm_start"],
     )
-    return Image(built.program, layout, sizes, owners, built.inputs)
+    return Image(built.program, layout, sizes, owners, built.inputs, counted=counts.of(known))
 
 
-def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Image:
-    """The program as it is, on a board with RAM for all of it.
+def _linked(
+    board: Board,
+    program: Built,
+    flags: Sequence[str],
+    ours: Mapping[str, Path],
+    layout: Layout,
+    *more: str,
+) -> Image:
+    """One object of a program with objects of ours."""
+    linked = build(
+        Recipe(
+            compile_command=(),
+            link_command=_link(board, layout.file(ours)),
+            sources=(),
+            libraries=(str(program.program), *_libraries(board, flags, ours), *more),
+            tools=(program.program, *ours.values()),
+            explain=functools.partial(absent.explain, board),
+        )
+    )
+    return _look(Built(linked.program, program.inputs), layout)
+
+
+def _joined(
+    board: Board,
+    flags: Sequence[str],
+    guest: toolchain.Guest | None,
+    *,
+    counting: bool = False,
+) -> tuple[str, ...]:
+    """The command that makes one object of a program's bitcode; `guest` None: a native one."""
+    if board.is_small and guest is None:
+        guest = toolchain.native_guest()
+    options = toolchain.one_object_flags(toolchain.level(flags), guest, counting=counting)
+    return (toolchain.CLANG, *board.clang, *board.joining, *options)
+
+
+def native(
+    board: Board,
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    *,
+    whole: bool = True,
+    counting: bool = False,
+) -> Image:
+    """The program as it is, on a board with RAM for all of it; a whole one may count its blocks.
 
     Its formatted output and input are our wrappers', as they are in virtual memory: small C
     libraries know neither %zu nor %lld.
     """
+    flags, _ = toolchain.pass_words(flags)
     include = [f"-I{path}" for path in paths.include_dirs()]
-    needs = toolchain.native_flags() if board.is_small else []
-    units = build(
-        Recipe(
-            compile_command=_compile(board, flags, [*include, *needs]),
-            link_command=(
-                *board.gcc,
-                *_JOIN,
-                *(f"-Wl,--wrap={name}" for name in _formatted(board)),
-            ),
-            sources=sources,
-            libraries=(),
-            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0]), paths.compiler_plugin()),
-            explain=functools.partial(absent.explain, board),
-        )
-    )
-    ours = objects(board, None)
+    if whole:
+        joined = _joined(board, flags, None, counting=counting)
+        needs, _ = toolchain.native_program_flags(flags)
+    else:
+        joined = (*board.gcc, *_JOIN)
+        needs = toolchain.native_flags() if board.is_small else []
+    wrapped = (f"-Wl,--wrap={name}" for name in _formatted(board))
+    compiled = _compile(board, flags, [*include, *needs])
+    program = _one_object(board, sources, compiled, (*joined, *wrapped))
     layout = Layout(
         board.code,
         board.native_ram,
@@ -244,21 +306,11 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
         0,
         board.data_offset,
     )
-    linked = build(
-        Recipe(
-            compile_command=(),
-            link_command=_link(board, layout.file(ours)),
-            sources=(),
-            libraries=(
-                str(units.program),
-                *_libraries(board, flags, ours),
-                *(f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _formatted(board)),
-            ),
-            tools=(units.program, *ours.values()),
-            explain=functools.partial(absent.explain, board),
-        )
-    )
-    return _look(linked, layout)
+    symbols = {f"__wrap_{name}": f"nw_libc_{name}" for name in _formatted(board)}
+    if counting:
+        symbols[counts.RUN_TIME] = "0"
+    defined = (f"-Wl,--defsym={name}={value}" for name, value in symbols.items())
+    return _linked(board, program, flags, objects(board, None), layout, *defined)
 
 
 def fixed(
@@ -269,7 +321,8 @@ def fixed(
     ours: Mapping[str, Path],
     layout: Layout,
 ) -> Image:
-    """The program with objects of ours and no wrappers; InputError where it does not fit."""
+    """The program, file by file, with objects of ours and no wrappers; InputError where it does not
+    fit."""
     built = build(
         Recipe(
             compile_command=_compile(board, flags, instrument),
@@ -293,9 +346,35 @@ def virtual(
     layer: str,
     layout: Layout,
 ) -> Image:
-    """The program in virtual memory over the part; InputError where it does not fit the board."""
+    """The program in virtual memory over the part; InputError where it does not fit the board.
+    Its layout has RAM for frames and statics; that of the image, for frames alone."""
     ours = objects(board, layer)
-    return fixed(board, sources, flags, toolchain.compile_flags(guest), ours, layout)
+    instrument = toolchain.compile_flags(guest)
+    if not guest.whole:
+        return fixed(board, sources, flags, instrument, ours, layout)
+    read = (Path(guest.profile),) if guest.profile else ()
+    compiled = _compile(board, flags, instrument)
+    program = _one_object(board, sources, compiled, _joined(board, flags, guest), *read)
+    image = _without_statics(_linked(board, program, flags, ours, layout), guest)
+    _check_fits(board, image)
+    return image
+
+
+def _without_statics(image: Image, guest: toolchain.Guest) -> Image:
+    """The image as its start-up (ports/device/memory_flash.c) deals the RAM: frames get what the
+    globals in RAM leave."""
+    told = statics.read(image.path)
+    if told is None:
+        return image
+    given, taken, least = image.layout.frames_bytes, told["bytes"], guest.slots + 2
+    frames = max(0, given - taken) // guest.frame_bytes
+    if frames < least:
+        raise InputError(
+            f"(--ram {given} - {taken} of statics) / --frame {guest.frame_bytes} = {frames} "
+            f"frames: at least {least} ({guest.slots} slots + 2) are needed"
+        )
+    layout = replace(image.layout, frames_bytes=frames * guest.frame_bytes)
+    return replace(image, layout=layout, statics=told)
 
 
 def _check_fits(board: Board, image: Image) -> None:

@@ -53,10 +53,10 @@ def run(board: Board, source: Path, *arguments: str | Path, **changes: Any) -> d
     return value
 
 
-def record(board: Board, source: Path, *arguments: str | Path, to: Path) -> int:
+def record(board: Board, source: Path, *arguments: str | Path, to: Path, **changes: Any) -> int:
     """Every access of a native run to its globals and its heap, into a trace; its instructions."""
     with measure.scratch() as folder:
-        return play.record(wanted(board, source, *arguments), Path(folder), to)
+        return play.record(wanted(board, source, *arguments, **changes), Path(folder), to)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 """Runs a program on an emulated board, natively and in virtual memory, and compares."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lab.device import build, parts
 from lab.device.boards import Board, Range
@@ -27,6 +28,18 @@ REFUSED_ARGUMENTS = 6
 _BUSY = -28  # of nandwich/error.h
 
 Check = Callable[[changed_files.Changes], None]
+
+
+class Stage(Protocol):
+    """Says what is done meanwhile; `shared`: while the program writes on stderr."""
+
+    def __call__(self, what: str, /, *, shared: bool = False) -> AbstractContextManager[None]: ...
+
+
+def silent(_what: str, *, shared: bool = False) -> AbstractContextManager[None]:
+    """Nobody looks."""
+    del shared
+    return nullcontext()
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,9 @@ class Wanted:
     lookaside: int = 64
     windows: bool = True
     count: bool = False  #: guards count accesses
+    separate: bool = False  #: built file by file
+    statics: int = 0  #: of `ram`, for the hottest globals
+    profile: Path | None = None  #: what a native run counted
 
 
 @dataclass
@@ -108,6 +124,10 @@ def check(wanted: Wanted) -> None:
             f"--ram {wanted.ram} / --frame {wanted.frame} = {wanted.ram / wanted.frame:g} frames: "
             f"a whole number from {wanted.slots + 2} ({wanted.slots} slots + 2) to 65000 is needed"
         )
+    if wanted.statics >= wanted.ram:
+        raise InputError(
+            f"--statics {wanted.statics} come out of --ram {wanted.ram}, and frames need some of it"
+        )
     if wanted.stack % 16 or not 1024 <= wanted.stack <= board.ram.bytes:
         raise InputError(
             f"--stack {wanted.stack}: a multiple of 16 from 1024 to the board's RAM of "
@@ -121,25 +141,46 @@ def play(
     folder: Path,
     check_changes: Check,
     check_inputs: Callable[[tuple[Path, ...]], None] = lambda _inputs: None,
+    stage: Stage = silent,
 ) -> Result:
     """Build and run below `folder`; InputError when the board does not take the program.
 
     The checks see what the compiler read and what each run changed; they may raise.
     """
-    emulator = build.emulator(wanted.board)
     layers = (wanted.layer,) if wanted.layer else wanted.board.usual_layers
-    image = _build(wanted, layers[0])
-    check_inputs(image.inputs)
-    native = _native_run(emulator, wanted, folder, stdin, check_changes) if wanted.compare else None
+    with stage("building firmware"):
+        emulator = build.emulator(wanted.board)
+        image = _build(wanted, layers[0])
+        check_inputs(image.inputs)
+        plain = _plain(wanted) if wanted.compare else None
+    native = None
+    if plain is not None:
+        with stage("running natively"):
+            native = _native_run(emulator, wanted, plain, _sub(folder, "native"), stdin)
+    if native is not None:
+        check_changes(native.changes)
     for layer in layers:
         below = _sub(folder, layer)
         image = image if layer == layers[0] else _build(wanted, layer)
         try:
-            return _virtual(emulator, wanted, image, layer, native, stdin, below, check_changes)
+            with stage(_next(native), shared=True):
+                return _virtual(emulator, wanted, image, layer, native, stdin, below, check_changes)
         except _NoRoomError:
             if layer == layers[-1]:
                 raise
     raise AssertionError
+
+
+def _next(native: Outcome | None) -> str:
+    """What a run in virtual memory may take, said before it."""
+    if native is None or not native.report:
+        return "running in virtual memory"
+    return f"natively {instructions(native)} instructions; running in virtual memory"
+
+
+def instructions(outcome: Outcome) -> int:
+    """From main on."""
+    return sum(spent[0] for spent in outcome.report["run"].values())
 
 
 def _memories(board: Board) -> Iterator[tuple[str, Range]]:
@@ -167,6 +208,7 @@ def _build(wanted: Wanted, layer: str) -> Image:
         wanted.board.data_offset,
     )
     small = wanted.board.is_small
+    flags, words = toolchain.pass_words(wanted.flags)
     shape = toolchain.Guest(
         wanted.frame,
         wanted.slots,
@@ -174,35 +216,58 @@ def _build(wanted: Wanted, layer: str) -> Image:
         guards=wanted.guards,
         count=wanted.count,
         windows=wanted.windows and not small,
-        whole=False,
+        whole=not wanted.separate,
+        statics_bytes=wanted.statics,
+        profile="" if wanted.profile is None else str(wanted.profile),
+        words=words,
     )
-    return build.virtual(wanted.board, wanted.sources, wanted.flags, shape, layer, layout)
+    return build.virtual(wanted.board, wanted.sources, flags, shape, layer, layout)
+
+
+def _plain(wanted: Wanted) -> Image:
+    return build.native(wanted.board, wanted.sources, wanted.flags, whole=not wanted.separate)
 
 
 def _native_run(
-    emulator: Path, wanted: Wanted, folder: Path, stdin: bytes, check_changes: Check
+    emulator: Path, wanted: Wanted, plain: Image, folder: Path, stdin: bytes
 ) -> Outcome | None:
     """None: files cannot be watched here, so the program must not run twice."""
-    plain = build.native(wanted.board, wanted.sources, wanted.flags)
     try:
-        native = _run(emulator, wanted, plain, _sub(folder, "native"), stdin, quiet=True)
+        native = _run(emulator, wanted, plain, folder, stdin, quiet=True)
     except UnwatchedError:
         return None
     native.put_back()
-    check_changes(native.changes)
     return native
 
 
 def record(wanted: Wanted, folder: Path, to: Path) -> int:
     """Runs the program natively; `to` gets every load and store to its globals and its heap from
     `main` on, as a trace for `nandwich vmtrace`. What it writes itself stays. Its instructions."""
-    image = build.native(wanted.board, wanted.sources, wanted.flags)
+    image = _plain(wanted)
     emulator = build.emulator(wanted.board)
     outcome = _run(emulator, wanted, image, folder, b"", quiet=True, watch=False, accesses=to)
     outcome.keep()
     if outcome.status != 0 or not outcome.report:
         raise RunError(f"{wanted.sources[0].name} failed natively: status {outcome.status}")
-    return sum(spent[0] for spent in outcome.report["run"].values())
+    return instructions(outcome)
+
+
+def counted(wanted: Wanted, stdin: bytes, folder: Path) -> Path:
+    """Runs the program natively, its files put back; a raw profile of what it counted.
+
+    RunError where it did not end by itself."""
+    board = wanted.board
+    image = build.native(board, wanted.sources, wanted.flags, counting=True)
+    outcome = _run(build.emulator(board), wanted, image, folder, stdin, quiet=True)
+    outcome.put_back()
+    if outcome.report.get("end") != "exit" or image.counted is None:
+        raise RunError(
+            f"--profile: the native run on {board.name} counted nothing: only a program that ends "
+            "by exit() or a return from main does"
+        )
+    profile = folder / "counts.profraw"
+    profile.write_bytes(image.counted.profile((folder / "counted").read_bytes()))
+    return profile
 
 
 def _virtual(
@@ -239,12 +304,12 @@ def _sub(folder: Path, name: str) -> Path:
     return below
 
 
-def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None) -> str:
+def _settings(wanted: Wanted, image: Image, folder: Path, accesses: Path | None) -> str:
     layout = image.layout
     lines = [
         f"arch={wanted.board.arch}",
         f"image={image.path}",
-        f"report={report}",
+        f"report={folder / 'report.json'}",
         f"fault={wanted.fault}",
         f"nand={wanted.part.setting}",
         f"port={layout.port.start}",
@@ -255,6 +320,9 @@ def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None)
         f"khz={round(wanted.board.mhz * 1000)}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
+    if image.counted is not None:
+        counts = image.counted.all
+        lines += [f"counts={counts.start},{counts.bytes}", f"counted={folder / 'counted'}"]
     if accesses is not None:
         lines.append(f"accesses={accesses}")
     return "".join(line + "\n" for line in lines)
@@ -271,7 +339,7 @@ def _run(
     watch: bool = True,
     accesses: Path | None = None,
 ) -> Outcome:
-    settings = _settings(wanted, image, folder / "report.json", accesses)
+    settings = _settings(wanted, image, folder, accesses)
     (folder / "settings").write_text(settings)
     arguments = (wanted.sources[0].stem, *wanted.arguments)
     environment = {"NANDWICH_DEVICE": str(folder / "settings")}

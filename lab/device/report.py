@@ -8,6 +8,7 @@ from lab.device import build, play
 from lab.device.boards import Range
 from lab.device.play import Result
 from nandwich.quantities import format_size, format_time
+from nandwich.run import statics
 from nandwich.run.guest import how
 
 Row = tuple[str, str, str]
@@ -48,7 +49,7 @@ def payload(result: Result) -> dict[str, Any]:
             "vm_start": wanted.vm_start,
             "vm_bytes": wanted.vm,
             "frame_bytes": wanted.frame,
-            "frames": wanted.ram // wanted.frame,
+            "frames": result.image.layout.frames_bytes // wanted.frame,
             "slots": wanted.slots,
             "guards": wanted.guards,
             "blocks": report["told"]["blocks"],
@@ -80,6 +81,7 @@ def payload(result: Result) -> dict[str, Any]:
             "refused": report["told"].get("failures"),
         },
         "bytes": _bytes(result),
+        "statics": result.image.statics,
         "violations": report["violations"],
         "files": sorted(
             str(path) for path, copy in result.virtual.changes.after.items() if copy is not None
@@ -259,8 +261,9 @@ def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
 
 
 def _byte_rows(value: dict[str, Any]) -> Iterator[Row]:
-    size, target = value["bytes"], value["target"]
+    size, target, told = value["bytes"], value["target"], value["statics"]
     text = size["text"]
+    kept = "" if told is None else f" (statics {told['bytes']} of both)"
     yield (
         "code flash",
         f"{size['code_flash']} B",
@@ -274,11 +277,13 @@ def _byte_rows(value: dict[str, Any]) -> Iterator[Row]:
     yield (
         "RAM",
         f"{size['ram']} B",
-        f"of {target['ram_bytes']}; data {size['data']}, bss {size['bss']}, frames "
+        f"of {target['ram_bytes']}; data {size['data']}, bss {size['bss']}{kept}, frames "
         f"{size['frames']}, tables {size['vm_tables']}, layer {size['layer']}",
     )
     peak = "not known" if size["stack_peak"] is None else f"{size['stack_peak']} B"
     yield "  stack", peak, f"at most in use, of {size['stack']}"
+    if told is not None:
+        yield from statics.rows(told)
 
 
 def failure(result: Result, value: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `nandwich run` behind --target."""
 
+import functools
 import shutil
 import sys
 from pathlib import Path
@@ -14,16 +15,14 @@ from nandwich.cli import output, signals
 from nandwich.compiler import outputs as written
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
-from nandwich.run import measure, recipe
+from nandwich.run import measure, profile, recipe
 
 #: Options of the host's run that mean nothing here, and why.
 _HOST_ONLY = {
-    "profile": "is read where a program is built as a whole, and firmware is built by file",
     "degree": "is of the lavish layer",
     "maps": "is of the lavish layer",
     "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",
     "ecc": "is not needed: the part has its own",
-    "statics": "is counted out of --ram by the host's run",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
     "timeline": "is of the host's run",
@@ -48,15 +47,23 @@ def run(
     outputs = (choices["json_target"],)
     play.check(wanted)
     written.refuse_over(list(map(str, sources)), wanted.flags)
+    stdin = run_guest.read_input()
     with signals.unwinding(), measure.scratch() as folder:
+        if wanted.profile is not None:
+            count = functools.partial(play.counted, wanted, stdin)
+            with output.stage("counting a native run"):
+                below = Path(folder)
+                told = profile.provide(wanted.profile, count, below, separate=wanted.separate)
+            output.talk(told)
         result = play.play(
             wanted,
-            run_guest.read_input(),
+            stdin,
             Path(folder),
             lambda changes: output.check_apart(
                 changes.after, outputs, "which the program itself changes"
             ),
             lambda inputs: output.check_apart(inputs, outputs, "which the compiler reads"),
+            output.stage,
         )
         _show(result, to_stderr=choices["json_target"] == "-")
         value = report.payload(result)
@@ -91,6 +98,11 @@ def _wanted(
     if "lookaside" in given and board.is_small:
         raise InputError(f"--lookaside does not go with --target {board.name}: it has no entries")
 
+    if "profile" in given and board.is_small:
+        raise InputError(
+            f"--profile does not go with --target {board.name}: its memory has no room for counters"
+        )
+
     def chosen(name: str, otherwise: Any) -> Any:
         return choices[name] if name in given else otherwise
 
@@ -112,6 +124,9 @@ def _wanted(
         fault=choices["fault"] or "",
         compare=choices["native"],
         lookaside=choices["lookaside"],
+        separate=choices["separate"],
+        statics=choices["statics"],
+        profile=choices["profile"],
         part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
     )
 

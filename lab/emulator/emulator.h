@@ -51,6 +51,7 @@ struct settings {
     char report[4096];
     char accesses[4096];  /* where all loads and stores are recorded; "": nowhere */
     char recording[4096]; /* where a program that records has its accesses; "": nowhere */
+    char counted[4096]; /* where the memory of `counts` goes at the end */
     char part[NAME_BYTES];  /* "": the serial NAND; "at45": an AT45DB041B */
     char fault[NAME_BYTES]; /* of a serial NAND: "", "id", "stuck" or "ecc" */
     struct nand nand;
@@ -59,6 +60,7 @@ struct settings {
     uint32_t seed;
     uint32_t khz; /* of the processor, for the guest's clock */
     struct range code, ram, vm; /* vm: an empty one for native programs */
+    struct range counts; /* of a program that counts its blocks; an empty one for others */
     struct owner owners[OWNERS_MAX];
     uint32_t owner_count;
 };

@@ -59,6 +59,7 @@ static void read_line(const char *key, const char *value, struct settings *setti
                        {"image", settings->image, sizeof settings->image},
                        {"report", settings->report, sizeof settings->report},
                        {"accesses", settings->accesses, sizeof settings->accesses},
+                       {"counted", settings->counted, sizeof settings->counted},
                        {"recording", settings->recording, sizeof settings->recording},
                        {"part", settings->part, sizeof settings->part},
                        {"fault", settings->fault, sizeof settings->fault}};
@@ -77,6 +78,8 @@ static void read_line(const char *key, const char *value, struct settings *setti
         read_range(value, &settings->code);
     } else if (strcmp(key, "ram") == 0) {
         read_range(value, &settings->ram);
+    } else if (strcmp(key, "counts") == 0) {
+        read_range(value, &settings->counts);
     } else if (strcmp(key, "port") == 0) {
         settings->port = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "stack") == 0) {
@@ -182,6 +185,29 @@ static void write_report(struct machine *machine)
     }
 }
 
+/* What a program that counts its blocks has in RAM at its end. */
+static void write_counts(struct machine *machine)
+{
+    const struct settings *settings = &machine->settings;
+    size_t bytes = settings->counts.bytes;
+    uint8_t *counts = malloc(bytes + 1);
+
+    if (bytes == 0) {
+        free(counts);
+        return;
+    }
+    if (counts == NULL || !machine_get(machine, settings->counts.start, counts, bytes)) {
+        machine_fail("settings", "counts outside the memory");
+    }
+    FILE *file = fopen(settings->counted, "wb");
+    bool whole = file != NULL && fwrite(counts, 1, bytes, file) == bytes;
+
+    free(counts);
+    if (file == NULL || fclose(file) != 0 || !whole) {
+        machine_fail(settings->counted, "cannot be written");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct machine machine;
@@ -194,6 +220,7 @@ int main(int argc, char **argv)
     machine_run(&machine);
     nw_watch_pause(); /* neither the report nor a recording is a file of the guest's */
     recording_close(&machine);
+    write_counts(&machine);
     write_report(&machine);
     return machine.end == END_EXIT ? machine.status : ENDED_BADLY;
 }

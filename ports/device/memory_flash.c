@@ -76,9 +76,15 @@ static void open_layer(uint8_t *ram, size_t bytes)
     }
 }
 
+/* Globals that the compiler pass left in RAM (compiler/statics.h), where it was given some. */
+extern const uint32_t nw_guest_statics_bytes __attribute__((weak));
+
+/* What those leave of the RAM for both. */
 static uint16_t device_frames(void)
 {
-    return (uint16_t)(DEVICE_VALUE(board_frames_bytes) / nw_guest_frame_bytes);
+    uint32_t statics = &nw_guest_statics_bytes != NULL ? nw_guest_statics_bytes : 0;
+
+    return (uint16_t)((DEVICE_VALUE(board_frames_bytes) - statics) / nw_guest_frame_bytes);
 }
 
 void device_memory_open(void)

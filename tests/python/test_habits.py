@@ -5,6 +5,7 @@ and --verbose hold for each verb, NO_COLOR is heeded, and Tab completes what the
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,27 @@ def test_no_color_on_a_terminal(variables: dict[str, str], coloured: bool) -> No
     os.close(ours)
     assert b"work" in shown
     assert (b"\x1b[38;" in shown or b"\x1b[3" in shown) == coloured
+
+
+def test_a_terminal_is_told_what_is_done() -> None:
+    """Goal: a stage stands there with its time and is gone afterwards; one in which a program may
+    write on stderr is a line that stays, so that nothing moves under what it writes."""
+    script = (
+        "import time\n"
+        "from nandwich.cli import output\n"
+        "with output.stage('building'):\n"
+        "    time.sleep(0.3)\n"
+        "with output.stage('running', shared=True):\n"
+        "    pass\n"
+    )
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
+    subprocess.run([sys.executable, "-c", script], stderr=theirs, env=environment, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16)
+    os.close(ours)
+    assert re.search(rb"building.* 0:00:0", shown)
+    assert shown.endswith(b"\x1b[2Krunning\r\n")
 
 
 def _tab(line: str) -> set[str]:

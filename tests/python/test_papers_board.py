@@ -152,7 +152,8 @@ def test_a_recorded_run_is_the_same_run(tmp_path: Path) -> None:
     """Goal: recording changes no instruction. With a hook of memory unicorn took what followed an
     IT block for a part of it, and the JPEG decoder found its input damaged."""
     with on_board.invocation("jpeg", True) as (source, arguments):
-        taken = figures.record(BOARD, source, *arguments, to=tmp_path / "accesses")
+        to = tmp_path / "accesses"
+        taken = figures.record(BOARD, source, *arguments, to=to, separate=True)
     assert taken == on_board.measured("jpeg", True)["instructions"]["native_total"]
 
 

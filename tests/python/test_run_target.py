@@ -183,7 +183,9 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         # It was taken, and nothing recorded.
         (["--record-accesses", "x.acc"], "--record-accesses does not go with --target: it is of"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
-        (["--profile", "x.counts"], "--profile does not go with --target: it is read where"),
+        (["--profile", "x.counts", "--separate"], "--profile: it is read where the program is"),
+        (["--statics", "4K", "--separate"], "statics: a budget is the whole program's, and a file"),
+        (["--statics", "32K"], "--statics 32768 come out of --ram 32768, and frames need some"),
         (["--vm-base", "0x1F900000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
         (["--vm-base", "0x1F900000"], "to 0x20017fff, by 98304 B: give another --vm-base or less"),
         (["--vm-base", "0x2000"], "code flash as it is seen from address 0 of cortex-m3 at 0x000"),
@@ -216,6 +218,7 @@ def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
         (["--vm", "54K"], "and the last page of 128 B stays empty"),
         (["--guards", "inline"], "--guards inline does not go with atmega128: guards are calls"),
         (["--ram", "2K"], "under the page layer: it needs 10"),
+        (["--profile", "x"], "--profile does not go with --target atmega128: its memory has no"),
         (
             ["--ftl", "nftl"],
             "--ftl nftl does not go with --target atmega128: its firmware has page",
@@ -466,7 +469,7 @@ def test_too_many_globals_are_told(tmp_path: Path, target: str, size: int, have:
     source = _program(
         tmp_path,
         f"unsigned char big[{size}];\nint main(int argc, char **argv) {{ (void)argv; "
-        "return big[argc * 1000]; }\n",
+        "big[argc] = 1; return big[argc * 1000]; }\n",
     )
     result = _invoke(source, "--no-native", target=target)
     assert result.exit_code == 2

@@ -131,6 +131,8 @@ def test_progress_is_silent_when_piped(capsys: pytest.CaptureFixture[str]) -> No
     with output.progress("work", 2) as bar:
         bar.advance()
         bar.advance()
+    with output.stage("building"), output.stage("running", shared=True):
+        pass
     assert capsys.readouterr() == ("", "")
 
 

@@ -208,11 +208,35 @@ _FIRST_LINE_S = 2.0
 _RAREST_LINE_S = 60.0
 
 
+def _is_seen() -> bool:
+    """Whether somebody sees a line of stderr change."""
+    return not loudness.is_quiet() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextlib.contextmanager
+def stage(description: str, *, shared: bool = False) -> Iterator[None]:
+    """On a terminal what is done meanwhile, with the time it takes; elsewhere nothing.
+
+    `shared`: a program writes on stderr too, so the line just stands there."""
+    if not _is_seen() or shared:
+        if _is_seen():
+            talk(description)
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
+    with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(description, total=None)
+        yield
+
+
 @contextlib.contextmanager
 def progress(description: str, total: int) -> Iterator[Progress]:
     """A bar with time left, on stderr; where stderr is no terminal a line every few seconds."""
-    seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    if loudness.is_quiet() or not seen:
+    if not _is_seen():
         yield _Lines(description, total)
         return
     from rich.console import Console

@@ -341,9 +341,12 @@ def command(
     # Of two runs that load one image, the second would save the wear of its own alone.
     stdin = run_guest.read_input()
     with signals.unwinding(), locks.held(device.image), measure.scratch() as folder:
-        counted = _profile(profile, paths_in, flags, guest_arguments, stdin, Path(folder), separate)
+        if profile is not None:
+            native_run = (paths_in, flags, guest_arguments, stdin)
+            count = functools.partial(profile_of.on_the_host, *native_run)
+            output.talk(profile_of.provide(profile, count, Path(folder), separate=separate))
         programs = functools.partial(recipe.job, compare=native, whole=not separate)
-        job = programs(paths_in, flags, device, guest_arguments, profile=counted)
+        job = programs(paths_in, flags, device, guest_arguments, profile=profile)
         output.check_apart(job.inputs, outputs, "which the compiler reads")
         result = _measured(job, stdin, folder, once, outputs)
         _show_output(result, to_stderr=json_target == "-")
@@ -391,27 +394,6 @@ def _on_target(
         )
     board = importlib.import_module("lab.device.verb_run")
     board.run(sources, arguments, flags, choices, _given())
-
-
-def _profile(
-    path: Path | None,
-    sources: tuple[Path, ...],
-    flags: tuple[str, ...],
-    arguments: tuple[str, ...],
-    stdin: bytes,
-    folder: Path,
-    separate: bool,
-) -> Path | None:
-    if path is None:
-        return None
-    if separate:
-        raise InputError("--profile: it is read where the program is optimised as a whole")
-    fresh = not path.exists()
-    below = folder / "profile"
-    below.mkdir()
-    profile_of.provide(path, sources, flags, arguments, stdin, below)
-    output.talk(f"{path}: {'counts of a native run' if fresh else 'read'}")
-    return path
 
 
 def _tell_timeline(device: Device, result: measure.Result) -> None:

@@ -176,6 +176,11 @@ def native_flags() -> list[str]:
     return _plugin("-nw-native")
 
 
+def native_guest() -> Guest:
+    """The same for a whole program."""
+    return Guest(words=("native=1",))
+
+
 def _options(guest: Guest) -> list[str]:
     """What the pass is told, words key=value: what is not its default."""
     usual = Guest()
@@ -268,16 +273,44 @@ def native_program_flags(flags: Sequence[str]) -> tuple[list[str], list[str]]:
     return [*_BITCODE], ["-fuse-ld=lld", *_linker_passes(level(flags))]
 
 
-def program_flags(guest: Guest, passes: str) -> list[str]:
-    """Flags of a link by lld that run the pass over the program's bitcode; what is none is left."""
+def program_flags(guest: Guest, *passes: str) -> list[str]:
+    """Flags of a link by lld that run the pass over the program's bitcode; what is none is left.
+
+    Counts of a profile are put in before the last of `passes`, the pipeline of clang's -O."""
     load = f"-Wl,--load-pass-plugin={paths.compiler_plugin()}"
     if not guest.profile:
-        return [load, *_linker_passes(pass_options(guest), passes)]
+        return [load, *_linker_passes(pass_options(guest), *passes)]
     # Small code only where the profile saw none run. LLVM's threshold is the count of the last
     # block in a million, which in a small program is that of a hot loop.
     options = (f"-pgo-test-profile-file={guest.profile}", "-profile-summary-cold-count=0")
     found = [word for option in options for word in ("-Xlinker", "-mllvm", "-Xlinker", option)]
-    return [load, *found, *_linker_passes(pass_options(guest), "pgo-instr-use", passes)]
+    *before, pipeline = passes
+    return [
+        load,
+        *found,
+        *_linker_passes(pass_options(guest), *before, "pgo-instr-use", pipeline),
+    ]
+
+
+def one_object_flags(
+    level: str, guest: Guest | None = None, *, counting: bool = False
+) -> list[str]:
+    """Flags of a link by lld that makes one object of a program's bitcode, for a link with what
+    only calls `main` of it; without `guest` a native one, which may count what it runs."""
+    passes = ("internalize", *(_COUNTERS if counting else ()), level)
+    return [
+        "-r",
+        "-nostdlib",
+        "-fuse-ld=lld",
+        "-Wl,-mllvm,-internalize-public-api-list=main",
+        # Values, unlike blocks, are counted by a run time of LLVM's.
+        "-Wl,-mllvm,-disable-vp",
+        *(_linker_passes(*passes) if guest is None else program_flags(guest, *passes)),
+    ]
+
+
+#: Put counters into bitcode, where `program_flags` looks for them.
+_COUNTERS = ("pgo-instr-gen", "instrprof")
 
 
 def counting_flags(flags: Sequence[str]) -> list[str]:
@@ -285,7 +318,7 @@ def counting_flags(flags: Sequence[str]) -> list[str]:
 
     Counters go where `program_flags` looks for them: into bitcode that no optimiser has seen.
     """
-    passes = _linker_passes("pgo-instr-gen", "instrprof", level(flags))
+    passes = _linker_passes(*_COUNTERS, level(flags))
     return ["-fuse-ld=lld", "-fprofile-generate", *passes]
 
 

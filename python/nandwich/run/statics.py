@@ -12,15 +12,18 @@ from nandwich.quantities import format_size
 _SECTION = b".nw_statics"
 _SHOWN = 8  # rows; JSON has all
 _WHY = {"room": "no room", "cold": "too cold"}
-_HEADER = struct.Struct("<40xQ10xHHH")  # of the file: sections at, bytes a section, count, names
-_ENTRY = struct.Struct("<I20xQQ")  # of a section: name, offset, bytes
+#: By the class of an ELF file, of 32 bits or of 64. Of the file: sections at, bytes a section,
+#: count, names. Of a section: name, offset, bytes.
+_HEADER = {1: struct.Struct("<32xI10xHHH"), 2: struct.Struct("<40xQ10xHHH")}
+_ENTRY = {1: struct.Struct("<I12xII"), 2: struct.Struct("<I20xQQ")}
 
 
 def read(program: Path) -> dict[str, Any] | None:
-    """The note in a 64-bit ELF program; None: it was built without a budget."""
+    """The note in an ELF program; None: it was built without a budget."""
     content = program.read_bytes()
-    start, each, count, names = _HEADER.unpack_from(content)
-    entries = [_ENTRY.unpack_from(content, start + each * index) for index in range(count)]
+    bits = content[4]
+    start, each, count, names = _HEADER[bits].unpack_from(content)
+    entries = [_ENTRY[bits].unpack_from(content, start + each * index) for index in range(count)]
     _, names_at, _ = entries[names]
     for name, offset, size in entries:
         begin = names_at + name
