@@ -177,6 +177,18 @@ static int is_open(const struct nw_floor_base *base)
     return (base->version & 1U) != 0 && !base->proven;
 }
 
+/* The copy of a mount block that is not proven was whole when the block was chosen: where it cannot
+ * be read now (`loaded`) the block is half erased. 1: the mount begins anew without it. */
+static int give_up(struct nw_floor_base *base, int loaded)
+{
+    int is_gone = loaded == 0 && base->copy != 0 && is_open(base);
+
+    if (is_gone) {
+        base->below = base->version;
+    }
+    return is_gone;
+}
+
 /* A mount block whose second END is blank has shown nothing, and no mount ever took its blocks from
  * what it lists. So the base below is whole: 1, the mount begins anew with that one. */
 static int pass_over(struct nw_floor *floor, struct nw_floor_base *base)
@@ -202,7 +214,7 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
     int result = load_last(floor, base, &word);
     uint32_t page = base->copy;
 
-    if (pass_over(floor, base)) {
+    if (give_up(base, result) || pass_over(floor, base)) {
         return 1;
     }
     floor->left = 0;
@@ -291,16 +303,13 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     return result < 0 ? result : result > 0 ? (int)NW_OK : (int)NW_ERR_FULL;
 }
 
-/* The copy of the last page. That of a mount block that is not proven was whole when the block was
- * chosen: where it cannot be read now the block is half erased. 1: the mount begins anew without
- * it. */
+/* The copy of the last page. 1: the mount begins anew. */
 static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t word;
     int result = load_last(floor, base, &word);
 
-    if (result == 0 && base->copy != 0 && is_open(base)) {
-        base->below = base->version;
+    if (give_up(base, result)) {
         return 1;
     }
     base->sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;

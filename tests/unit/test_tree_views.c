@@ -186,10 +186,108 @@ static void test_torn_root(void **state)
     free(ram);
 }
 
+static uint32_t fades_after; /* reads; 0: it has */
+static uint32_t fades;       /* this page; 0: all that a cut left */
+
+static int fading_read(struct nw_chip_req *req)
+{
+    if (fades_after != 0 && --fades_after == 0 && fades == 0) {
+        views_lose(views_now);
+    }
+    return fades_after == 0 && fades != 0 && req->page == fades ? (int)NW_ERR_ECC
+                                                                : views_chip.ops->read(req);
+}
+
+/* A device of 20 sectors. A mount is cut in its first END, and the next one, which does not see
+ * that END, in the erase of the same block. Then the END shows, and the page of the second END,
+ * which was never written, cannot be read. */
+static struct views *half_erased(uint32_t *first)
+{
+    struct views *device = calloc(1, sizeof *device);
+    struct views *lit;
+    uint32_t end = 0;
+
+    assert_non_null(device);
+    views_now = device;
+    assert_int_equal(nw_ftl_tree_format(&ftl, &views_chip, &config, ram, ram_bytes), NW_OK);
+    for (uint32_t sector = 0; sector < 20U; sector++) {
+        assert_int_equal(write(sector, sector != 7U ? sector + 1U : 100U), NW_OK);
+    }
+    assert_int_equal(write(7, 8), NW_OK); /* the last page */
+    device->cut_after = 5; /* erase, root, root, copy, END */
+    assert_int_equal(nw_ftl_tree_mount(&ftl, &views_chip, &config, ram, ram_bytes), NW_ERR_POWER);
+    while (device->page_kind[end] == 0) {
+        end++;
+    }
+    assert_int_equal(end % VIEWS_BLOCK_PAGES, 3);
+    views_now = views_show(device, 0); /* the END is lost */
+    free(device);
+    views_now->cut_after = 1;
+    assert_int_equal(nw_ftl_tree_mount(&ftl, &views_chip, &config, ram, ram_bytes), NW_ERR_POWER);
+    assert_int_not_equal(views_now->block_kind[end / VIEWS_BLOCK_PAGES], 0);
+    lit = views_show(views_now, 1); /* the block is whole */
+    free(views_now);
+    lit->page_kind[end + 1U] = lit->page_kind[end];
+    lit->page_view[end + 1U] = lit->page_view[end];
+    lit->page_view[end] = 0;
+    *first = end - 3U;
+    return lit;
+}
+
+/* A read of the sector that shows this, or fails. */
+static int holds_or_fails(uint32_t sector, uint32_t token)
+{
+    uint8_t bytes[VIEWS_BYTES];
+    uint8_t read[VIEWS_BYTES];
+    struct nw_block_req req = {.block = &ftl.block, .sector = sector, .count = 1, .data = read};
+
+    fill(bytes, token);
+    return nw_block_read(&req) != NW_OK || memcmp(bytes, read, VIEWS_BYTES) == 0;
+}
+
+/* From some read on, in the mount or behind it, nothing of that block can be read, or one page of
+ * it not. A session that cannot write shows what was acknowledged or an error, whichever read it
+ * is. */
+static void test_half_erased(void **state)
+{
+    struct nw_chip_ops ops = *views_chip.ops;
+    struct nw_chip chip = {.ops = &ops, .geometry = views_chip.geometry};
+    struct views shown;
+    struct views *device;
+    uint32_t first;
+
+    (void)state;
+    ops.read = fading_read;
+    ram_bytes = nw_ftl_tree_ram_bytes(&config, &views_chip.geometry);
+    ram = malloc(ram_bytes);
+    assert_non_null(ram);
+    device = half_erased(&first);
+    views_now = &shown;
+    for (uint32_t page = 0; page < 5U; page++) {
+        uint32_t after = 0;
+
+        do {
+            shown = *device;
+            fades = page != 0 ? first + page - 1U : 0U; /* a root, the copy, the END */
+            fades_after = ++after;
+            memset(ram, 0xC3, ram_bytes);
+            assert_int_equal(nw_ftl_tree_mount_read_only(&ftl, &chip, &config, ram, ram_bytes),
+                             NW_OK);
+            for (uint32_t sector = 0; sector < 20U; sector++) {
+                assert_true(holds_or_fails(sector, sector + 1U));
+            }
+        } while (fades_after == 0);
+        assert_in_range(after, 80, 1000);
+    }
+    free(device);
+    free(ram);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_views),
-                                       cmocka_unit_test(test_torn_root)};
+                                       cmocka_unit_test(test_torn_root),
+                                       cmocka_unit_test(test_half_erased)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
