@@ -66,11 +66,10 @@ static int move(struct nw_store *store, struct chunk *from, uint8_t mask)
     if (store_is_damage(result)) { /* perhaps not the chunk, but one read of it */
         result = store_verify(store, from);
         chunk.crc = from->crc;
-        if (result == NW_OK) {
+        if (!store_is_damage(result)) {
             store->stats.tampered = tampered;
-            result = store_copy(store, from, &chunk);
-        } else if (!store_is_damage(result)) { /* nothing else may follow the wrong copy */
-            result = store_fail(store, result);
+            result = result == NW_OK ? store_copy(store, from, &chunk)
+                                     : store_fail(store, result); /* nothing may follow the copy */
         }
         if (store_is_damage(result)) {
             result = move_lost(store, &chunk);
