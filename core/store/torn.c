@@ -70,8 +70,24 @@ int store_hold(struct nw_store *store, uint32_t page, uint32_t as)
     return result < 0 ? result : any != 0;
 }
 
-/* The last page of a block that was begun is held. Its pages were written in order. Where no spare
- * byte tells whether one was, its bytes do. */
+/* The same of a page whose spare byte has told that it was written: 1. One that does not tell so now
+ * is taken for blank, 0: its data may not be read. */
+static int hold_written(struct nw_store *store, uint32_t page)
+{
+    int result = store_written(store, page);
+
+    if (result > 0) {
+        result = store_hold(store, page, page);
+        return result < 0 ? result : 1;
+    }
+    store_let_go(store);
+    memset(store->buffer, store->erased, store->page_bytes);
+    hold(store, page);
+    return result == NW_ERR_ECC ? 0 : result;
+}
+
+/* The last page of a block that was begun is held, of those that still tell that they were written:
+ * in a block whose erase a cut has ended that may be the torn one. Its pages were written in order. Where no spare byte tells whether one was, its bytes do. */
 int store_pin(struct nw_store *store, uint16_t block)
 {
     uint32_t first = store_first_page(store, block);
@@ -101,12 +117,13 @@ int store_pin(struct nw_store *store, uint16_t block)
     }
     if (result > 0 && store->marks != 0 && held == first + low) {
         hold(store, held);
-    } else if (result > 0 && store->marks != 0 && store_written(store, first + low) <= 0) {
-        store_let_go(store); /* nobody may read its data: it may be blank */
-        memset(store->buffer, store->erased, store->page_bytes);
-        hold(store, first + low);
-    } else if (result == 0 || (result > 0 && store->marks != 0)) {
-        result = store_hold(store, first + low, first + low);
+    } else if (result > 0 && store->marks != 0) {
+        result = hold_written(store, first + low);
+        for (; result == 0 && low > 0; low--) {
+            result = hold_written(store, first + low - 1U);
+        }
+    } else if (result == 0) {
+        result = store_hold(store, first, first);
     }
     return result < 0 ? result : (int)NW_OK;
 }
