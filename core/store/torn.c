@@ -70,8 +70,8 @@ int store_hold(struct nw_store *store, uint32_t page, uint32_t as)
     return result < 0 ? result : any != 0;
 }
 
-/* The same of a page whose spare byte has told that it was written: 1. One that does not tell so now
- * is taken for blank, 0: its data may not be read. */
+/* The same of a page whose spare byte has told that it was written: 1. One that does not tell so
+ * now is taken for blank, 0: its data may not be read. */
 static int hold_written(struct nw_store *store, uint32_t page)
 {
     int result = store_written(store, page);
@@ -87,7 +87,8 @@ static int hold_written(struct nw_store *store, uint32_t page)
 }
 
 /* The last page of a block that was begun is held, of those that still tell that they were written:
- * in a block whose erase a cut has ended that may be the torn one. Its pages were written in order. Where no spare byte tells whether one was, its bytes do. */
+ * in a block whose erase a cut has ended that may be the torn one. Its pages were written in order.
+ * Where no spare byte tells whether one was, its bytes do. */
 int store_pin(struct nw_store *store, uint16_t block)
 {
     uint32_t first = store_first_page(store, block);
