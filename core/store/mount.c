@@ -79,7 +79,7 @@ static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *ch
     scan->broken = 1;
     if (store_is_damage(result)) {
         result = is_hurt(store, chunk->at, store->torn);
-        scan->hurt = (uint8_t)(result > 0);
+        scan->hurt = (uint8_t)(scan->hurt | (result > 0));
     }
     return result < 0 ? result : 0;
 }
@@ -163,9 +163,9 @@ static int go_to_last(struct nw_store *store, struct walk *walk, struct walk *be
  * or copied later comes from this reading. A block of which no header is in it has not begun. Where
  * a mount is taken up that page is held already.
  */
-static int pin_last(struct nw_store *store, const struct walk *walk)
+static int pin_last(struct nw_store *store, struct scan *scan)
 {
-    struct walk last = *walk;
+    struct walk last = scan->walk;
     struct walk before;
     struct block_head head;
     uint16_t end = STORE_NO_BLOCK;
@@ -180,13 +180,17 @@ static int pin_last(struct nw_store *store, const struct walk *walk)
     if (result == NW_OK) {
         result = store_pin(store, last.block);
     }
-    if (result == NW_OK && store_place_of(store, store->torn) == 0) {
-        result = store_read_head(store, last.block, &head);
-        if (result == NW_ERR_NOT_FOUND && before.block != STORE_NO_BLOCK) {
+    if (result >= 0 && store_place_of(store, store->torn) == 0) {
+        int head_result = store_read_head(store, last.block, &head);
+
+        if (head_result == NW_ERR_NOT_FOUND && before.block != STORE_NO_BLOCK) {
             result = store_pin(store, before.block);
+        } else if (head_result < 0) {
+            result = head_result;
         }
     }
-    return result;
+    scan->hurt = (uint8_t)(result > 0);
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* Walks from a position to the end of the log. */
@@ -203,7 +207,7 @@ static int scan_once(struct nw_store *store, uint32_t at, struct scan *scan)
         result = store_begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
     if (result == NW_OK) {
-        result = pin_last(store, &scan->walk);
+        result = pin_last(store, scan);
         scan->walk.last = store_block_with(store, store->torn);
     }
     result = result == NW_OK ? 1 : result;

@@ -86,26 +86,89 @@ static int hold_written(struct nw_store *store, uint32_t page)
     return result == NW_ERR_ECC ? 0 : result;
 }
 
+/* Is anything whole behind the first page of a block? 1, 0 or an error. The second page's header as
+ * a rule, else a chunk. */
+static int goes_on(struct nw_store *store, uint16_t block)
+{
+    uint32_t second = store_first_page(store, block) + 1U;
+    struct walk walk = {
+        .at = store_block_start(store, block), .end = STORE_NONE, .block = block, .last = block};
+    struct block_head head;
+    struct chunk chunk;
+    int result = store_look_at_page(store, second, &head);
+
+    if (result != NW_ERR_NOT_FOUND && result != NW_ERR_UNWRITTEN) {
+        return result == NW_OK ? 1 : result;
+    }
+    result = 1;
+    while (result > 0) {
+        result = store_step(store, &walk, &chunk);
+        if (result > 0) {
+            uint32_t end = store_behind(store, &chunk);
+
+            result = store_verify(store, &chunk);
+            if (result == NW_OK && store_page_of(store, end) >= second) {
+                return 1;
+            }
+            walk.at = result == NW_OK ? end : walk.at;
+            result = result == NW_OK ? 1 : result;
+        }
+        if (store_is_damage(result)) { /* as meet() in mount.c: on with the next page */
+            walk.at = store_at(store, store_page_of(store, walk.at) + 1U, 0);
+            result = 1;
+        }
+    }
+    return result;
+}
+
+/* The last page of a block that is not blank is held. Where nothing behind the first page is whole
+ * that is the first: a mount may have begun to erase a block of which a session had written no
+ * more, and what cannot be read in such a block is not blank. 1: then pages behind two count for
+ * nothing. */
+static int pin_by_bytes(struct nw_store *store, uint16_t block)
+{
+    uint32_t first = store_first_page(store, block);
+    uint32_t page = first + store->block_pages;
+    int whole = 0;
+    int result = 0;
+
+    while (result == 0 && page > first + 1U) {
+        page--;
+        result = store_hold(store, page, page);
+        if (result > 0) { /* one read that is wrong must not have the page before believed */
+            result = store_hold(store, page, page);
+        }
+    }
+    if (result > 0) {
+        whole = goes_on(store, block);
+        if (whole == 0) { /* nor what is behind the first page disbelieved */
+            result = store_hold(store, page, page);
+            whole = result > 0 ? goes_on(store, block) : whole;
+        }
+    }
+    if (result >= 0 && whole == 0) {
+        result = store_hold(store, first, first);
+    }
+    result = whole < 0 ? whole : result;
+    return result < 0 ? result : whole == 0 && page > first + 1U;
+}
+
 /* The last page of a block that was begun is held, of those that still tell that they were written:
  * in a block whose erase a cut has ended that may be the torn one. Its pages were written in order.
- * Where no spare byte tells whether one was, its bytes do. */
+ * Where no spare byte tells whether one was, its bytes do. 1: some of the block was passed over. */
 int store_pin(struct nw_store *store, uint16_t block)
 {
     uint32_t first = store_first_page(store, block);
     uint16_t low = 0;
     uint16_t high = store->block_pages;
     uint32_t held = store->torn;
-    int result = store->marks;
+    int result = 1;
 
     store->torn = STORE_NONE;
-    while (result == 0 && high > 1U) {
-        high--;
-        result = store_hold(store, first + high, first + high);
-        if (result > 0) { /* one read that is wrong must not have the page before believed */
-            result = store_hold(store, first + high, first + high);
-        }
+    if (store->marks == 0) {
+        return pin_by_bytes(store, block);
     }
-    while (result > 0 && store->marks != 0 && high - low > 1) {
+    while (result > 0 && high - low > 1) {
         uint16_t middle = (uint16_t)((low + high) / 2U);
 
         result = store_written(store, first + middle);
@@ -116,15 +179,13 @@ int store_pin(struct nw_store *store, uint16_t block)
         }
         result = result < 0 && result != NW_ERR_ECC ? result : 1;
     }
-    if (result > 0 && store->marks != 0 && held == first + low) {
+    if (result > 0 && held == first + low) {
         hold(store, held);
-    } else if (result > 0 && store->marks != 0) {
+    } else if (result > 0) {
         result = hold_written(store, first + low);
         for (; result == 0 && low > 0; low--) {
             result = hold_written(store, first + low - 1U);
         }
-    } else if (result == 0) {
-        result = store_hold(store, first, first);
     }
     return result < 0 ? result : (int)NW_OK;
 }

@@ -365,8 +365,8 @@ static void test_mount(void **state)
     mount_after(&nand512, 128, 8, 0, (const uint32_t[]){122, 59});
     mount_after(&nand512, 128, 1, 2, (const uint32_t[]){327, 50});
     mount_after(&nand512, 256, 1, 2, (const uint32_t[]){846, 53});
-    mount_after(&nor, 128, 1, 2, (const uint32_t[]){105, 45});
-    mount_after(&nor, 256, 1, 2, (const uint32_t[]){155, 47});
+    mount_after(&nor, 128, 1, 2, (const uint32_t[]){106, 46});
+    mount_after(&nor, 256, 1, 2, (const uint32_t[]){155, 48});
 }
 
 int main(void)
