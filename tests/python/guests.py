@@ -10,14 +10,30 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from nandwich import paths
-from nandwich.compiler import link_errors, toolchain
+from nandwich.compiler import link_errors, profiles, toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "compiler"
+#: A profile that `in_mode` makes, of a native run.
+_COUNTED = "counted"
+#: Ways to build a random program, whatever frames and flags its seed gives it. They are nine, and
+#: seeds choose among seven or eight of those: seeds in a row meet each pair.
+MODES: tuple[dict[str, Any], ...] = (
+    {},
+    {"whole": False},
+    {"profile": _COUNTED},
+    {"statics_bytes": 256},
+    {"statics_bytes": 4 << 10},
+    {"statics_bytes": 1 << 20},
+    {"lookaside": 256},
+    {"profile": _COUNTED, "statics_bytes": 4 << 10, "lookaside": 256},
+    {"whole": False, "lookaside": 256},
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,28 @@ def build_virtual(
     done = compile_virtual(sources, target, flags, guest)
     assert done.returncode == 0, link_errors.explain(done.stderr)
     return target
+
+
+def _profile(source: Path, flags: Sequence[str]) -> Path:
+    """What a native run counts."""
+    program, raw, merged = (source.with_suffix(end) for end in (".count", ".raw", ".counts"))
+    bitcode, _ = toolchain.native_program_flags(flags)
+    counting_flags = [*bitcode, *toolchain.counting_flags(flags)]
+    build_native([source], program, [*flags, *counting_flags])
+    environment = {**os.environ, "LLVM_PROFILE_FILE": str(raw)}
+    subprocess.run([program], check=True, capture_output=True, env=environment)
+    subprocess.run([profiles.TOOL, "merge", str(raw), "-o", str(merged)], check=True)
+    return merged
+
+
+def in_mode(
+    mode: int, guest: toolchain.Guest, source: Path, flags: Sequence[str]
+) -> toolchain.Guest:
+    """`guest` in one of MODES; `mode` may be any number."""
+    asked = replace(guest, **MODES[mode % len(MODES)])
+    if asked.profile:
+        asked = replace(asked, profile=str(_profile(source, flags)))
+    return asked
 
 
 def run(
