@@ -104,7 +104,7 @@ struct nw_floor {
     uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
     uint8_t mounting;
     uint8_t unconfirmed;   /* the newest root does not count yet */
-    uint8_t must_mount;    /* a program failed */
+    uint8_t must_mount;    /* a program or a mount failed, or nothing is to be written */
     uint8_t stale;         /* RAM is not what the chip says: a mount failed */
     uint8_t listed;
     uint8_t failed_count;
@@ -136,10 +136,10 @@ struct nw_floor {
 /* What a mount found: floor_base.c. */
 struct nw_floor_base {
     uint64_t version; /* its own */
-    uint64_t below;   /* candidates from this version on do not count: their copy was lost */
+    uint64_t below;   /* candidates from this version on do not count: passed over */
     uint32_t head;    /* first page of its block */
     uint32_t copy;    /* the page to be copied; 0: none */
-    uint32_t sector;  /* of that page, where an END told; NW_FLOOR_NONE */
+    uint32_t sector;  /* of that page, as an END or the page tells; NW_FLOOR_NONE */
     uint8_t proven;   /* a mount block whose second END shows */
     uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
 };
@@ -202,7 +202,10 @@ int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base,
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base);
 
 /* floor_mount.c */
-/* Once, and once more behind a failed program. */
+/* NW_FLOOR_WRITE: the mount of a session. Where it cannot write, for want of a block or for damage,
+ * `broken` says why and reads go on. NW_FLOOR_SHOW writes nothing. NW_FLOOR_FORMAT: nothing is
+ * there behind it. Begins anew for each base that does not count after all, and once behind a
+ * failed program. */
 int nw_floor_mount(struct nw_floor *floor, enum nw_floor_how how);
 
 #endif

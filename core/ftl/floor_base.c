@@ -10,8 +10,7 @@
  *
  * A page whose program a cut ended, or of a block whose erase it ended, may read differently each
  * time. What is chosen has to be right for one answer of each such page. So where a page answers
- * differently the second time its block does not count: that is what it looks like when its END
- * cannot be read (rule 2).
+ * differently the second time its block is treated as one whose END cannot be read (rule 2).
  */
 #include "floor.h"
 
@@ -274,7 +273,7 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
             return settle(floor, base->proven);
         }
         if (does != 0 && (base->version & 1U) == 0 && i == 0) {
-            return NW_ERR_CORRUPT; /* the newest block is never erased */
+            return NW_ERR_CORRUPT; /* neither copy of its root can be read */
         }
         lost |= does;
         result = NW_OK;

@@ -190,16 +190,17 @@ static int give_up(struct nw_floor_base *base, int loaded)
 }
 
 /* A mount block whose second END is blank has shown nothing, and no mount ever took its blocks from
- * what it lists. So the base below is whole: 1, the mount begins anew with that one. */
+ * what it lists. So the base below is whole: 1, the mount begins anew with that one. 0, or an
+ * error. */
 static int pass_over(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int is_blank = is_open(base) &&
-                   nw_floor_tag(floor, base->head + SECOND_END) == NW_TAG_BLANK;
+    int tag = is_open(base) ? nw_floor_tag(floor, base->head + SECOND_END) : (int)NW_TAG_GOOD;
 
-    if (is_blank) {
+    if (tag == NW_TAG_BLANK) {
         base->below = base->version;
+        return 1;
     }
-    return is_blank;
+    return tag < 0 ? tag : 0;
 }
 
 /* Without writing. What is read now is read again for a whole session, so all of it has to be
@@ -213,9 +214,10 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
     uint32_t word;
     int result = load_last(floor, base, &word);
     uint32_t page = base->copy;
+    int passes = give_up(base, result) ? 1 : pass_over(floor, base);
 
-    if (give_up(base, result) || pass_over(floor, base)) {
-        return 1;
+    if (passes != 0) {
+        return passes;
     }
     floor->left = 0;
     floor->listed = 0;
@@ -231,6 +233,7 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
         memset(floor->counts, 0, floor->blocks);
         result = floor->map->count(floor); /* RAM learns where nodes are */
     }
+    /* Of a node that cannot be read each read of what is under it says so. */
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
 }
 
@@ -303,6 +306,12 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     return result < 0 ? result : result > 0 ? (int)NW_OK : (int)NW_ERR_FULL;
 }
 
+/* Where the mount's own block has the copy. */
+static uint32_t copy_page(const struct nw_floor *floor)
+{
+    return (uint32_t)floor->current * floor->block_pages + NW_FLOOR_ROOTS;
+}
+
 /* The copy of the last page. 1: the mount begins anew. */
 static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
 {
@@ -328,7 +337,6 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
 static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t keep = floor->free / 2U < KEEP ? (uint16_t)(floor->free / 2U) : (uint16_t)KEEP;
-    uint32_t first = (uint32_t)floor->current * floor->block_pages + NW_FLOOR_ROOTS + 1U;
     uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
     int result = NW_OK;
 
@@ -338,7 +346,7 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     memset(floor->buffer, 0, floor->page_bytes);
     nw_put32(floor->buffer + NW_FLOOR_SECTORS_AT, base->sector);
     nw_floor_put_list(floor);
-    floor->next = first;
+    floor->next = copy_page(floor) + 1U;
     for (uint8_t i = 0; i < 2U && result == NW_OK; i++) {
         result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes,
                                   floor->buffer);
@@ -358,8 +366,10 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result == NW_OK) {
         result = take(floor, base);
     }
-    if (result == NW_ERR_FULL && pass_over(floor, base)) {
-        return 1;
+    if (result == NW_ERR_FULL) {
+        int passes = pass_over(floor, base);
+
+        return passes != 0 ? passes : result;
     }
     if (result != NW_OK) {
         return result;
@@ -382,7 +392,7 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result == NW_OK) {
         floor->map->confirmed(floor);
         if (base->sector != NW_FLOOR_NONE) {
-            (void)floor->map->moved(floor, base->sector, floor->next - NW_FLOOR_ROOTS - 1U);
+            (void)floor->map->moved(floor, base->sector, copy_page(floor));
         }
         floor->sure = 0;
         result = nw_floor_retire_failed(floor); /* the base may be one */

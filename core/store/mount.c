@@ -84,8 +84,8 @@ static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *ch
     return result < 0 ? result : 0;
 }
 
-/* Where a mount's block may begin with the image of a page: behind a header of that which cannot be
- * read, what the page held looks like chunks of this block. */
+/* Does a chunk lie where the first block of a mount has its image? Where the header of the image
+ * cannot be read, the chunks that the page held are met as if they were the block's. */
 static int is_in_image(struct nw_store *store, const struct scan *scan, const struct chunk *chunk)
 {
     uint32_t start = store_block_start(store, scan->walk.block);
@@ -399,7 +399,8 @@ static int settle(struct nw_store *store, const struct scan *scan)
     return result;
 }
 
-/* From the newest block to the log that counts. What bisection finds has to be the log's end. */
+/* From the newest block to the log that counts. What bisection finds has to be the log's end: else
+ * all headers are looked at. Nothing but a format that was cut has headers and no anchor. */
 static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan,
                     int takes_up)
 {
@@ -408,7 +409,7 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
 
     for (int all = 0; all < 2; all++) {
         store_forget_log(store);
-        store->passed_bad = (uint8_t)all; /* counted along */
+        store->passed_bad = (uint8_t)all; /* so count_free() counts what is good */
         result = store_find_newest(store, all, &store->newest, head);
         if (result == NW_OK && head->sequence == STORE_VOID) {
             return NW_ERR_NOT_FOUND; /* a format was cut */
@@ -427,7 +428,6 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
     if (result == NW_ERR_CORRUPT && head->anchor == STORE_NONE) {
         result = NW_ERR_NOT_FOUND;
     }
-    /* Nothing but a format that was cut has headers and no anchor. */
     return result == NW_ERR_NOT_FOUND && head->anchor != STORE_NONE ? (int)NW_ERR_CORRUPT : result;
 }
 
@@ -453,7 +453,7 @@ static int is_left(struct nw_store *store, uint16_t block, const struct scan *sc
  * they have begun, lest these stand between what is older and what this mount writes, and where not
  * all headers can be read all those, lest one shows later. The first block is erased when it is
  * taken. */
-static int forget(struct nw_store *store, const struct scan *scan)
+static int erase_leftovers(struct nw_store *store, const struct scan *scan)
 {
     uint16_t first = store->behind;
     uint16_t block = scan->all ? store_block_before(store, store->safe) : store->newest;
@@ -556,7 +556,7 @@ static int mount(struct nw_store **made, struct nw_chip *chip,
     store->told_sequence = head.sequence;
     store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
-    result = forget(store, &scan);
+    result = erase_leftovers(store, &scan);
     return result < 0 ? result : settle(store, &scan);
 }
 

@@ -6,10 +6,10 @@
  * block; those behind it are blank, or older than the block begun with. For the log erases what it
  * takes, each block begun has a higher sequence than all before, and what a mount leaves behind the
  * log's end when it is cut is erased by the next one, the newest first, before that one writes
- * (forget() in mount.c). In between lie blocks that are bad, and one at a time that failed before
- * it had a header: those that fail behind it are bad at once (swap_block()), but for one where
- * power went or that was tried last. So the newest is found by bisection. Whatever cannot be read
- * where that looks, and every end that the log turns out not to have, leads to a look at all
+ * (erase_leftovers() in mount.c). In between lie blocks that are bad, and one at a time that failed
+ * before it had a header: those that fail behind it are bad at once (swap_block()), but for one
+ * where power went or that was tried last. So the newest is found by bisection. Whatever cannot be
+ * read where that looks, and every end that the log turns out not to have, leads to a look at all
  * headers.
  */
 #include "store.h"

@@ -157,7 +157,9 @@ def test_histories_of_the_tree_replay() -> None:
     ("arguments", "what"),
     [
         ((), "name one subject, or --replay FILE"),
-        (("page", "--replay", "x"), "name one subject, or --replay FILE"),
+        (("page", "--replay", "x"), "plays a history as it was drawn: leave out page"),
+        (("--replay", "x", "--stable"), "plays a history as it was drawn: leave out --stable"),
+        (("--replay", "x", "--seed", "1"), "leave out --seed"),
         (("pages",), "there is no subject 'pages': one of page, tree"),
         (("page", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
         # Nothing was run, and nothing found in it; "nan" ran for ever or not at all.

@@ -166,6 +166,33 @@ static void test_read_only(void **state)
     store_bed_close();
 }
 
+/* Where no block is free a mount that writes is refused; one that only reads shows what was synced.
+ */
+static void test_read_only_when_full(void **state)
+{
+    struct nw_store_config config = {.objects = 4};
+    uint8_t data[32] = {1};
+
+    (void)state;
+    store_bed_open(&config, 64, 0);
+    int stack = store_bed_create("stack", NW_STORE_STACK, 0, 0);
+    assert_int_equal(nw_store_push(bed.store, stack, data, 32), NW_OK);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    for (uint32_t block = 1; block < 64U; block++) {
+        struct nw_chip_req req = {.chip = bed.chip, .block = block};
+
+        assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+    }
+    assert_int_equal(
+        nw_store_mount(&bed.store, bed.chip, &bed.config, bed.ram, bed.ram_bytes), NW_ERR_FULL);
+    assert_int_equal(nw_store_mount_read_only(&bed.store, bed.chip, &bed.config, bed.ram,
+                                              bed.ram_bytes),
+                     NW_OK);
+    assert_int_equal(nw_store_peek(bed.store, stack, 0, data, 32), 32);
+    assert_int_equal(data[0], 1);
+    store_bed_close();
+}
+
 /* How many objects a block allows is no guess: half of it has to hold an anchor that tells of all
  * of them. */
 static void test_most_objects(void **state)
@@ -733,6 +760,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes_refused),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_read_only_when_full),
         cmocka_unit_test(test_most_objects),  cmocka_unit_test(test_other_config),
         cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),

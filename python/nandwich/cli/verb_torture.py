@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from nandwich import _native, files
 from nandwich.cli import output
@@ -87,7 +88,9 @@ def command(
     may be read, errors without a reason, mounts, promised costs and misuse of the chip. What fails
     is shrunk and printed as a text that `--replay` plays again; then the exit code is 1.
     """
-    if (subject is None) == (not replayed):
+    if replayed:
+        _refuse_choices()
+    elif subject is None:
         raise InputError("name one subject, or --replay FILE: see nandwich torture --help")
     if minutes is not None and seeds is not None:
         raise InputError("--minutes or --seeds, not both")
@@ -102,6 +105,17 @@ def command(
     output.check_apart(parts.files(options.chip), (out, json_target))
     result = _run(options)
     _tell(options, result, out, json_target)
+
+
+def _refuse_choices() -> None:
+    """A history names its subject, its chip and all that was chosen."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        source = context.get_parameter_source(str(param.name))
+        of_replay = param.name in ("replayed", "json_target", "quiet", "verbose")
+        if source is ParameterSource.COMMANDLINE and not of_replay:
+            name = context.params["subject"] if param.name == "subject" else param.opts[0]
+            raise InputError(f"--replay plays a history as it was drawn: leave out {name}")
 
 
 def _options(
