@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lab import ROOT, vm_cost, vm_misses
 from lab.benches import Figure, bench
+from lab.pages import row
 from lab.vm_cost import SERIES, CortexM3, Cost, Host
 from nandwich import files
 from nandwich.errors import RunError
@@ -141,28 +142,24 @@ def _miss_table(misses: dict[str, dict[str, int]]) -> list[str]:
     return lines
 
 
-def _row(*cells: object) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"
-
-
 def _head(*titles: str) -> list[str]:
-    return ["", _row(*titles), "|---|" + "--:|" * (len(titles) - 1)]
+    return ["", row(*titles), "|---|" + "--:|" * (len(titles) - 1)]
 
 
 def _ratio_table(costs: _Costs) -> list[str]:
     """Times native, a row a kernel, a column a series."""
     lines = _head("kernel", *(series.title for series in SERIES))
     for one in vm_cost.KERNELS:
-        lines.append(_row(one, *(f"{costs[series.name][one].ratio:.2f}" for series in SERIES)))
+        lines.append(row(one, *(f"{costs[series.name][one].ratio:.2f}" for series in SERIES)))
     means = [f"**{vm_cost.mean(costs[series.name].values()):.2f}**" for series in SERIES]
     worst = [_worst(costs[series.name]) for series in SERIES]
     names = [series.name for series in SERIES]
     return [
         *lines,
-        _row("**geometric mean**", *means),
-        _row("at most", *(MEAN_GOALS.get(name, "") for name in names)),
-        _row("**worst**", *(f"**{ratio:.2f}** {kernel}" for kernel, ratio in worst)),
-        _row("at most", *(WORST_GOALS.get(name, "") for name in names)),
+        row("**geometric mean**", *means),
+        row("at most", *(MEAN_GOALS.get(name, "") for name in names)),
+        row("**worst**", *(f"**{ratio:.2f}** {kernel}" for kernel, ratio in worst)),
+        row("at most", *(WORST_GOALS.get(name, "") for name in names)),
     ]
 
 
@@ -186,7 +183,7 @@ def _detail_table(costs: _Costs, name: str, title: str) -> list[str]:
         if on_host:
             hits = 100 - 100 * cost.virtual.stats["misses"] / cost.accesses
             cells += [f"{hits:.2f} %", f"{cost.virtual.miss:.0f}"]
-        lines.append(_row(*cells))
+        lines.append(row(*cells))
     return lines
 
 
@@ -198,7 +195,7 @@ def _small_table(costs: Mapping[str, Cost]) -> list[str]:
         counted = (f"{stats[name]:,}" for name in ("misses", "faults", "writebacks"))
         instructions = (f"{run.instructions:,}" for run in (cost.native, cost.virtual))
         statics = f"{stats['statics']:,}"
-        lines.append(_row(one, *instructions, statics, stats["frames"], *counted))
+        lines.append(row(one, *instructions, statics, stats["frames"], *counted))
     return lines
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lab import ROOT, vm_cost, vm_programs
 from lab.benches import Figure, bench
+from lab.pages import put, row
 from lab.vm_programs import BUDGETS, PROGRAMS, Bed, Build, Program
 from nandwich import files
 from nandwich.compiler import profiles
@@ -78,10 +79,6 @@ def _budget(one: int) -> str:
     return f"{one >> 10}K" if one else "0"
 
 
-def _row(*cells: object) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"
-
-
 def _split(builds: _Builds) -> tuple[_Builds, _Builds]:
     return builds[: len(BUDGETS)], builds[len(BUDGETS) :]
 
@@ -90,7 +87,7 @@ def _cost_table(found: Mapping[str, _Builds]) -> list[str]:
     titles = ["x native", "text x", "added"]
     with_profile = [f"{title}, profile" for title in titles]
     lines = [
-        _row("program", "`--statics`", *titles, "B in RAM", *with_profile, "B in RAM"),
+        row("program", "`--statics`", *titles, "B in RAM", *with_profile, "B in RAM"),
         "|---|" + "--:|" * 9,
     ]
     for name, builds in found.items():
@@ -106,7 +103,7 @@ def _cost_table(found: Mapping[str, _Builds]) -> list[str]:
                 )
             ]
             title = _TITLES[name] if plain.budget == 0 else ""
-            lines.append(_row(title, _budget(plain.budget), *cells))
+            lines.append(row(title, _budget(plain.budget), *cells))
     return lines
 
 
@@ -123,12 +120,12 @@ def _saved(builds: _Builds) -> list[str]:
 def _kb_table(found: Mapping[str, _Builds]) -> list[str]:
     steps = [f"{_budget(less)} to {_budget(more)}" for less, more in itertools.pairwise(BUDGETS)]
     lines = [
-        _row("program", *steps, *(f"{step}, profile" for step in steps)),
+        row("program", *steps, *(f"{step}, profile" for step in steps)),
         "|---|" + "--:|" * (2 * len(steps)),
     ]
     for name, builds in found.items():
         plain, profiled = _split(builds)
-        lines.append(_row(_TITLES[name], *_saved(plain), *_saved(profiled)))
+        lines.append(row(_TITLES[name], *_saved(plain), *_saved(profiled)))
     return lines
 
 
@@ -161,13 +158,6 @@ def _in_short(found: Mapping[str, _Builds]) -> list[str]:
     return textwrap.wrap(text, 100, break_on_hyphens=False)
 
 
-def _put(page: str, place: tuple[str, str], lines: Sequence[str]) -> str:
-    begin, end = place
-    before, rest = page.split(begin)
-    _, after = rest.split(end)
-    return before + "\n".join([begin, *lines, end]) + after
-
-
 def _write_page(found: Mapping[str, _Builds]) -> None:
     works = [f"- **{program.title}** {program.work}." for program in PROGRAMS]
     lines = [
@@ -181,5 +171,5 @@ def _write_page(found: Mapping[str, _Builds]) -> None:
         "",
         *_kb_table(found),
     ]
-    page = _put(PAGE.read_text(encoding="utf-8"), _IN_SHORT, _in_short(found))
-    files.replace(PAGE, _put(page, _FIGURES, lines).encode())
+    page = put(PAGE.read_text(encoding="utf-8"), _IN_SHORT, _in_short(found))
+    files.replace(PAGE, put(page, _FIGURES, lines).encode())

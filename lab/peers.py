@@ -26,6 +26,9 @@ PROGRAM_PJ, PROGRAM_BYTE_PJ = 24_540_000, 96_200
 #: 64 KB, each durable.
 WORKS = ("append", "read-back", "small", "overwrite")
 
+#: What our store is called among the others: alone, over an error-correcting code, and sealed.
+OURS, OURS_ECC, OURS_SEALED = "nandwich", "nandwich over ECC", "nandwich, sealed"
+
 
 @dataclass(frozen=True)
 class Shape:

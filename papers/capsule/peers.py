@@ -3,10 +3,10 @@
 
 from typing import TYPE_CHECKING
 
-from bench.store import ECC_SHAPE, OURS, OURS_ECC, ours
+from bench.store import ECC_SHAPE, ours
 from lab import peers
 from lab.experiments import Answer, Report, Value, experiment
-from lab.peers import SHAPES, WORKS, Counts, NotMeasuredError
+from lab.peers import OURS, OURS_ECC, SHAPES, WORKS, Counts, NotMeasuredError
 from nandwich import plots
 
 if TYPE_CHECKING:

@@ -34,13 +34,13 @@ def checkpoints(quick: bool) -> Report:  # noqa: ARG001
     again = _native.Store(rig.nand, objects=4, checkpoints=1)
     costs["restore"] = rig.cost(again.mount)
     why = {
-        "checkpoint": "nodes of the indices and all objects' states go to flash, made durable; "
-        "nothing has a fixed place",
-        "rollback": "made durable at once, so that it survives a cut: a page program, where the "
-        "paper only reads",
+        "checkpoint": "nodes of the indices go to flash and all objects' states, these twice, made "
+        "durable; nothing has a fixed place",
+        "rollback": "made durable at once, so that it survives a cut, twice, so that a page may "
+        "rot: three programs, where the paper only reads",
         "restore": "the newest block is found by bisection, each chunk written since the anchor "
-        "before last is read twice, what is found is made durable in a block that is erased; the "
-        "paper reads a directory of fixed place",
+        "before last is read twice, what is found is made durable in a block that is erased, with "
+        "three programs; the paper reads a directory of fixed place",
     }
     published = {"checkpoint": (82.5, 996), "rollback": (42.1, 284), "restore": (50.87, 460)}
     answers = [
@@ -132,11 +132,13 @@ def dataflash(quick: bool) -> Report:  # noqa: ARG001
         "read": (1.20, 18.44),
         "total": (11.83, 123.4),
     }
+    prices = "at the table's costs of the part, which are not those of the paper's set-up"
+    why = {"create": f"durable at once, by an anchor in two pages; {prices}"}
     answers = [
         Answer(
             round(costs[name][which] / 1000, 3),
             holds=costs[name][which] / 1000 <= published[name][which],
-            why="at the table's costs of the part, which are not those of the paper's set-up",
+            why=why.get(name, prices),
             part=f"{name}-{unit}",
             claim=name,
             published=published[name][which],

@@ -2,11 +2,14 @@
 """The object store through its binding: every call once, errors with their numbers, a power cut,
 and the targets of the bench."""
 
+from pathlib import Path
+
 import pytest
 
+from bench import _store_page
 from lab import discovery
 from lab.benches import Bench
-from lab.peers import NotMeasuredError
+from lab.peers import WORKS, Counts, NotMeasuredError, Shape
 from nandwich import _native
 from nandwich.store import dump
 
@@ -262,15 +265,24 @@ def test_what_is_torn_behind_it_does_not_hide_a_deletion(read_ahead: bool) -> No
         assert [one["name"] for one in again.objects()] == ["a", "b", "c", "d", "e"]
 
 
-def test_the_targets_are_reached(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """`nandwich bench store` where peers cannot be had: says so, and ours meets every target."""
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A copy of docs/store-cost.md that the bench writes to."""
+    copy = tmp_path / "page.md"
+    copy.write_bytes(_store_page.PAGE.read_bytes())
+    monkeypatch.setattr("bench._store_page.PAGE", copy)
+    return copy
 
-    def refuse(shape: object) -> None:
-        raise NotMeasuredError("not in this test")
 
-    monkeypatch.setattr("lab.peers.measure", refuse)
+def test_the_targets_are_reached(monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
+    """`nandwich bench store`: ours meets every target, and docs/store-cost.md has our rows as they
+    are now. (If not, `nandwich bench store` writes them.)"""
+    shown = page.read_text().splitlines()
+
+    def others(shape: Shape) -> list[Counts]:
+        return [Counts("other", shape.name, work, 1, 1, 1, 1, 1) for work in WORKS]
+
+    monkeypatch.setattr("lab.peers.measure", others)
     (bench,) = (one for one in discovery.collect("bench", Bench) if one.name == "store")
     figures = bench.run()
     assert sum(one.target is not None for one in figures) == 16
@@ -279,7 +291,27 @@ def test_the_targets_are_reached(
     sealed = {one.name: one.value for one in figures if ".sealed." in one.name}
     assert 12 < sealed["store.nand-512.sealed.append.energy"] < 13  # a tag of 12 bytes more
     assert [one for one in figures if not one.ok] == []
+    written = page.read_text().splitlines()
+    assert sum("| other |" in line for line in written) == 3
+    assert [line for line in written if line not in shown and "| other |" not in line] == []
+
+
+@pytest.mark.quick
+def test_without_the_others_the_page_stays(
+    monkeypatch: pytest.MonkeyPatch, page: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`nandwich bench store` where peers cannot be had says so and writes no page."""
+
+    def refuse(shape: object) -> None:
+        raise NotMeasuredError("not in this test")
+
+    before = page.read_bytes()
+    monkeypatch.setattr("lab.peers.measure", refuse)
+    monkeypatch.setattr("bench.store.ours", lambda shape, **_: [])
+    (bench,) = (one for one in discovery.collect("bench", Bench) if one.name == "store")
+    bench.run()
     assert "nor-256: peers not measured (not in this test)" in capfd.readouterr().err
+    assert page.read_bytes() == before
 
 
 @pytest.mark.quick

@@ -564,7 +564,7 @@ static void test_nothing_to_read(void **state)
     }
 }
 
-/* The price: 12 bytes a chunk and 16 a block; no operation more while nothing is moved. */
+/* The price: 12 bytes a chunk and 32 a block; no operation more while nothing is moved. */
 static void test_price(void **state)
 {
     struct nw_store_stats stats[2];

@@ -10,7 +10,7 @@
  *
  *   NW_COUNT_32        counts (stats.h) have 32 bits where they would have 64: on hosts only, small
  *                      processors have 32 anyway
- *   NW_STORE_UNSEALED  the store has no seals (store_seal.h): some 600 bytes of code less; a seal
+ *   NW_STORE_UNSEALED  the store has no seals (store_seal.h): some 1,100 bytes of code less; a seal
  *                      given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY
  *   NW_CRC_WIDE        checksums eight bytes at a time: 12 KB of tables. For hosts
  *   NW_FETCH_EARLY     the page layer prefetches its map, where that is larger than the caches.

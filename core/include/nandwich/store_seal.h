@@ -29,12 +29,12 @@
  * formats, say. WHAT IS SEEN. Lengths, how many objects and elements there are, and when they
  * change; and whether the same element came to lie at the same place twice.
  *
- * COST. 12 bytes more a chunk, 16 a block. A part of a chunk is read by reading all of it; a chunk
+ * COST. 12 bytes more a chunk, 32 a block. A part of a chunk is read by reading all of it; a chunk
  * that is moved is read once for each page its copy touches; a mount reads what it replays. RAM:
  * this struct and the state of the hash. For n bytes the hash goes over n + 1 bytes and three
  * blocks of 128 more, and n / 64 blocks of keystream are made; for a file or a stream that grows in
  * the page buffer twice. A program whose store is built with NW_STORE_UNSEALED has none of this and
- * some 600 bytes less on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met
+ * some 1,100 bytes less on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met
  * NW_ERR_KEY.
  */
 #ifndef NANDWICH_STORE_SEAL_H
