@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/random.h"
 #include "views.h"
@@ -92,7 +93,7 @@ static void test_views(void **state)
 {
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 6U : 2U;
     uint32_t cuts = getenv("NW_SOAK") != NULL ? 3U : 2U;
-    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : 10000U;
+    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : EFFORT(10000U, 2500U);
 
     (void)state;
     ram_bytes = nw_ftl_tree_ram_bytes(&config, &views_chip.geometry);
