@@ -47,6 +47,7 @@ soak: ## the long campaigns (hours)
 	@tools/build asan
 	tools/lint deep
 	ctest --preset asan -L soak -j 2 --no-tests=ignore
+	ctest --preset dev -L fuzz -j 2
 	$(BIN)/pytest -m soak -n 2
 	tools/pytest-asan -m "asan and soak" -n 2 || [ $$? -eq 5 ] # 5: none there
 

@@ -307,3 +307,29 @@ void views_judge(struct views_judged *judged)
     }
     views_now = mounted;
 }
+
+void views_fill(uint8_t *bytes, uint32_t token)
+{
+    for (uint32_t i = 0; i < VIEWS_BYTES; i++) {
+        bytes[i] = (uint8_t)(token == 0 ? 0 : (token >> (i & 3U) * 8U) + i);
+    }
+}
+
+int views_write(struct nw_block *block, uint32_t sector, uint32_t token)
+{
+    uint8_t bytes[VIEWS_BYTES];
+    struct nw_block_req req = {.block = block, .sector = sector, .count = 1, .data = bytes};
+
+    views_fill(bytes, token);
+    return nw_block_write(&req);
+}
+
+int views_holds(struct nw_block *block, uint32_t sector, uint32_t token)
+{
+    uint8_t bytes[VIEWS_BYTES];
+    uint8_t read[VIEWS_BYTES];
+    struct nw_block_req req = {.block = block, .sector = sector, .count = 1, .data = read};
+
+    views_fill(bytes, token);
+    return nw_block_read(&req) == NW_OK && memcmp(bytes, read, VIEWS_BYTES) == 0;
+}

@@ -9,6 +9,7 @@
 #ifndef NANDWICH_TESTS_VIEWS_H
 #define NANDWICH_TESTS_VIEWS_H
 
+#include "nandwich/block.h"
 #include "nandwich/chip.h"
 #include "nandwich/nvm.h"
 #include "nandwich/random.h"
@@ -71,5 +72,14 @@ struct views_judged {
 /* A device has mounted: all is there, and what is under way stays as it shows at one more power-up
  * of each view. */
 void views_judge(struct views_judged *judged);
+
+/* The content of a token, VIEWS_BYTES a sector: zeros for 0. */
+void views_fill(uint8_t *bytes, uint32_t token);
+
+/* Writes a sector of a block device with a token. Answers as nw_block_write. */
+int views_write(struct nw_block *block, uint32_t sector, uint32_t token);
+
+/* Can a sector be read, and does it show that token? */
+int views_holds(struct nw_block *block, uint32_t sector, uint32_t token);
 
 #endif

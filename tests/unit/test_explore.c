@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
 #include "explore.h"
 #include "shrink.h"
 
@@ -20,11 +21,7 @@
 
 #define SOAK_STATES 1000000U
 
-#ifdef __SANITIZE_ADDRESS__
-#define STATES 3000U
-#else
-#define STATES 20000U
-#endif
+#define STATES EFFORT(12000U, 3000U)
 
 static void tell(struct explore_result *result)
 {

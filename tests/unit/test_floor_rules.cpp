@@ -15,6 +15,7 @@ extern "C" { // cmocka's header does not say so itself
 #include <cmocka.h>
 }
 
+#include "effort.h"
 #include "search.hpp"
 
 namespace {
@@ -26,11 +27,7 @@ constexpr Shape kTwoSectors{8, 5, 2, 0, 3};
 constexpr Shape kFailing{8, 5, 1, 1, 3};
 constexpr unsigned kCalls = 60; /* a walk */
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr uint64_t kLess = 10; /* so many times shorter */
-#else
-constexpr uint64_t kLess = 1;
-#endif
+constexpr uint64_t kLess = EFFORT(1, 10); /* so many times shorter */
 
 bool is_soak()
 {
@@ -50,8 +47,8 @@ void check(const char *what, const Found &found)
 /* All that can happen, from a formatted device on, until it is too much. */
 void test_search(void **)
 {
-    check("one sector", search(kSmall, Rules{}, is_soak() ? 20000000U : 40000U / kLess));
-    check("a block that fails", search(kFailing, Rules{}, is_soak() ? 10000000U : 10000U / kLess));
+    check("one sector", search(kSmall, Rules{}, is_soak() ? 20000000U : 20000U / kLess));
+    check("a block that fails", search(kFailing, Rules{}, is_soak() ? 10000000U : 5000U / kLess));
 }
 
 /* Longer histories, at random. */

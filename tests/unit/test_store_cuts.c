@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "cut_plan.h"
+#include "effort.h"
 #include "store_rig.h"
 
 #define KINDS 6U /* ways to tear, NW_TORN_ANY first */
@@ -282,7 +283,7 @@ static void run_shape(unsigned shape)
 {
     static struct campaign campaign;
     static const struct effort quick = {
-        .warm = 1500, .steps = 600, .every = 3, .kinds = 3, .mounts = 8};
+        .warm = 1500, .steps = EFFORT(600, 200), .every = EFFORT(3, 9), .kinds = 3, .mounts = 8};
     static const struct effort soak = {
         .warm = 500, .steps = 900, .every = 7, .kinds = 4, .mounts = 24, .all = 1};
     const struct effort *effort = getenv("NW_SOAK") != NULL ? &soak : &quick;

@@ -20,10 +20,11 @@
 #include <cmocka.h>
 
 #include "nandwich-twin/faults.h"
+#include "effort.h"
 #include "store_rig.h"
 
 #define KINDS 6U       /* ways to tear, NW_TORN_ANY first */
-#define STEPS 1500U    /* of work a history has */
+#define STEPS EFFORT(1500U, 500U) /* of work a history has */
 #define DOOMED 9U      /* blocks that fail in it */
 #define CUT_MOUNTS 4U
 #define MOST_WORK 5U   /* chip operations between two power cuts */
@@ -212,7 +213,7 @@ static void run_shape(unsigned shape)
                   store_shapes[shape].part, (unsigned)history.compared, (unsigned)history.bisected,
                   (unsigned)(history.reads[0] / history.compared),
                   (unsigned)(history.reads[1] / history.compared));
-    assert_true(history.compared > 300U);
+    assert_true(history.compared > STEPS / 5U);
     store_snapshot_close(&history.start);
     store_rig_close(&history.rig);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "nandwich/crc.h"
+#include "effort.h"
 #include "store_rig.h"
 
 /* A bit is wrong, two are, nine are (of a mark five), NW_ERR_ECC, NW_ERR_IO; and NW_ERR_ECC when it
@@ -187,7 +188,7 @@ static void run_shape(unsigned shape)
 
     nw_random_seed(&random, 17U + shape);
     open_shape(shape, 5);
-    for (unsigned turns = 0; turns < 5U; turns++) {
+    for (unsigned turns = 0; turns < EFFORT(5U, 2U); turns++) {
         for (uint32_t steps = nw_random_below(&random, 60); steps > 0; steps--) {
             struct store_op op = store_rig_draw(&rig, &random);
             assert_true(store_rig_run(&rig, &op) >= 0);
@@ -208,7 +209,7 @@ static void run_shape(unsigned shape)
             assert_int_equal(store_rig_mount(&rig), NW_OK);
         }
     }
-    assert_true(reads > 1000U);
+    assert_true(reads > EFFORT(1000U, 300U));
     store_snapshot_close(&start);
     store_rig_close(&rig);
 }

@@ -18,6 +18,7 @@
 #include "nandwich-seal/seal_sodium.h"
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
+#include "effort.h"
 #include "store_forge.h"
 
 #define CHUNK_HEAD 26U
@@ -230,7 +231,8 @@ static void expect_stands(uint32_t sequence, uint32_t bit, int cut)
 
 static void flip_all(uint8_t chip)
 {
-    uint32_t step = getenv("NW_SOAK") != NULL ? 1U : 9U; /* every bit of a byte in turn */
+    /* Every bit of a byte in turn. */
+    uint32_t step = getenv("NW_SOAK") != NULL ? 1U : EFFORT(9U, 25U);
     uint32_t flips = 0;
 
     make_image(chip);

@@ -68,13 +68,6 @@ static int mount(void)
     return start(0);
 }
 
-static void fill(uint8_t *bytes, uint32_t token)
-{
-    for (uint32_t i = 0; i < VIEWS_BYTES; i++) {
-        bytes[i] = (uint8_t)(token == 0 ? 0 : (token >> (i & 3U) * 8U) + i);
-    }
-}
-
 /* What is under way is known from now on; what is done is wanted. */
 static int change(uint32_t sector, uint32_t sectors, int is_trim)
 {
@@ -86,7 +79,7 @@ static int change(uint32_t sector, uint32_t sectors, int is_trim)
     count = sectors;
     for (uint32_t i = 0; i < sectors; i++) {
         coming[i] = is_trim ? 0U : ++serial;
-        fill(bytes + (size_t)i * VIEWS_BYTES, coming[i]);
+        views_fill(bytes + (size_t)i * VIEWS_BYTES, coming[i]);
     }
     int result = is_trim ? nw_block_trim(&req) : nw_block_write(&req);
 
@@ -104,12 +97,7 @@ static int change(uint32_t sector, uint32_t sectors, int is_trim)
 
 static int holds(uint32_t sector, uint32_t token)
 {
-    uint8_t bytes[VIEWS_BYTES];
-    uint8_t read[VIEWS_BYTES];
-    struct nw_block_req req = {.block = &tier.block, .sector = sector, .count = 1, .data = read};
-
-    fill(bytes, token);
-    return nw_block_read(&req) == NW_OK && memcmp(bytes, read, VIEWS_BYTES) == 0;
+    return views_holds(&tier.block, sector, token);
 }
 
 /* The tier has mounted: all is there, and stays. */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
 #include "shrink.h"
 #include "swarm.h"
 
@@ -35,7 +36,7 @@ static void tell(struct sim_history *history, uint32_t seed)
 static void test_kind(void **state)
 {
     struct sim_wish wish = {.kind = *state, .stable = sim_stable_why(*state) != NULL};
-    uint32_t seeds = getenv("NW_SOAK") != NULL ? 120000U : 500U;
+    uint32_t seeds = getenv("NW_SOAK") != NULL ? 120000U : EFFORT(500U, 150U);
     uint64_t steps = 0;
     uint64_t cuts = 0;
 

@@ -55,30 +55,14 @@ static int filter_program(struct nw_chip_req *req)
     return views_chip.ops->program(req);
 }
 
-static void fill(uint8_t *bytes, uint32_t token)
-{
-    for (uint32_t i = 0; i < VIEWS_BYTES; i++) {
-        bytes[i] = (uint8_t)(token == 0 ? 0 : (token >> (i & 3U) * 8U) + i);
-    }
-}
-
 static int write(uint32_t sector, uint32_t token)
 {
-    uint8_t bytes[VIEWS_BYTES];
-    struct nw_block_req req = {.block = &ftl.block, .sector = sector, .count = 1, .data = bytes};
-
-    fill(bytes, token);
-    return nw_block_write(&req);
+    return views_write(&ftl.block, sector, token);
 }
 
 static int holds(uint32_t sector, uint32_t token)
 {
-    uint8_t bytes[VIEWS_BYTES];
-    uint8_t read[VIEWS_BYTES];
-    struct nw_block_req req = {.block = &ftl.block, .sector = sector, .count = 1, .data = read};
-
-    fill(bytes, token);
-    return nw_block_read(&req) == NW_OK && memcmp(bytes, read, VIEWS_BYTES) == 0;
+    return views_holds(&ftl.block, sector, token);
 }
 
 /* Power is on, and goes in a program of that page of a block, or in this change; 0: it stays. */

@@ -26,12 +26,9 @@
 #include "nandwich/ftl_tree_check.h"
 #include "nandwich/random.h"
 #include "../../core/ftl/tree.h"
+#include "effort.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#define EVERY 5U /* pages: each would take a minute */
-#else
-#define EVERY 1U
-#endif
+#define EVERY EFFORT(1U, 5U) /* pages */
 
 #define MOST_BYTES 512U
 #define NOWHERE 0xFFFFFFFFU

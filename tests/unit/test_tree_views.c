@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/random.h"
 #include "views.h"
@@ -32,30 +33,14 @@ static size_t ram_bytes;
 static uint32_t *wanted;
 static uint32_t serial;
 
-static void fill(uint8_t *bytes, uint32_t token)
-{
-    for (uint32_t i = 0; i < VIEWS_BYTES; i++) {
-        bytes[i] = (uint8_t)(token == 0 ? 0 : (token >> (i & 3U) * 8U) + i);
-    }
-}
-
 static int write(uint32_t sector, uint32_t token)
 {
-    uint8_t bytes[VIEWS_BYTES];
-    struct nw_block_req req = {.block = &ftl.block, .sector = sector, .count = 1, .data = bytes};
-
-    fill(bytes, token);
-    return nw_block_write(&req);
+    return views_write(&ftl.block, sector, token);
 }
 
 static int holds(uint32_t sector, uint32_t token)
 {
-    uint8_t bytes[VIEWS_BYTES];
-    uint8_t read[VIEWS_BYTES];
-    struct nw_block_req req = {.block = &ftl.block, .sector = sector, .count = 1, .data = read};
-
-    fill(bytes, token);
-    return nw_block_read(&req) == NW_OK && memcmp(bytes, read, VIEWS_BYTES) == 0;
+    return views_holds(&ftl.block, sector, token);
 }
 
 static struct views_judged judged;
@@ -108,7 +93,7 @@ static void test_views(void **state)
 {
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 6U : 2U;
     uint32_t cuts = getenv("NW_SOAK") != NULL ? 3U : 2U;
-    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : 10000U;
+    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : EFFORT(10000U, 2500U);
 
     (void)state;
     ram_bytes = nw_ftl_tree_ram_bytes(&config, &views_chip.geometry);
@@ -241,7 +226,7 @@ static int holds_or_fails(uint32_t sector, uint32_t token)
     uint8_t read[VIEWS_BYTES];
     struct nw_block_req req = {.block = &ftl.block, .sector = sector, .count = 1, .data = read};
 
-    fill(bytes, token);
+    views_fill(bytes, token);
     return nw_block_read(&req) != NW_OK || memcmp(bytes, read, VIEWS_BYTES) == 0;
 }
 
