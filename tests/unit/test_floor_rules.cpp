@@ -47,8 +47,8 @@ void check(const char *what, const Found &found)
 /* All that can happen, from a formatted device on, until it is too much. */
 void test_search(void **)
 {
-    check("one sector", search(kSmall, Rules{}, is_soak() ? 20000000U : 20000U / kLess));
-    check("a block that fails", search(kFailing, Rules{}, is_soak() ? 10000000U : 5000U / kLess));
+    check("one sector", search(kSmall, Rules{}, is_soak() ? 20000000U : 40000U / kLess));
+    check("a block that fails", search(kFailing, Rules{}, is_soak() ? 10000000U : 10000U / kLess));
 }
 
 /* Longer histories, at random. */
