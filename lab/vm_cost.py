@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab import ROOT
+from lab import ROOT, callgrind_file
 from nandwich.compiler import toolchain
 from nandwich.errors import RunError
 
@@ -176,6 +176,11 @@ def start_object(folder: Path) -> Path:
     return output
 
 
+def own_object(program: Path) -> Path:
+    """The object of the whole program, beside what `link_whole` made of it."""
+    return program.with_suffix(".lto.o")
+
+
 def link_whole(
     objects: Sequence[Path],
     program: Path,
@@ -188,7 +193,7 @@ def link_whole(
         link = ["-no-pie", *toolchain.native_program_flags(flags)[1], "-lm"]
     else:
         link = toolchain.link_flags(guest, start, flags)
-    made = program.with_suffix(".lto.o")
+    made = own_object(program)
     objects_first = [toolchain.CLANG, *map(str, objects), "-o", str(program)]
     call([*objects_first, f"-Wl,--lto-obj-path={made}", *link])
     return _text_bytes(made)
@@ -237,20 +242,9 @@ _MISS = re.compile(r"nw_guest_((load|modify)_miss|store_miss_\w+|span_(read|writ
 
 def _miss_cost(counts: Path) -> float:
     """Instructions of a call of the run time by a guard, itself and all it calls."""
-    names: dict[str, str] = {}
-    spent = calls = pending = 0
-    target = ""
-    for line in counts.read_text(encoding="utf-8").splitlines():
-        if pending:
-            spent += int(line.split()[-1])
-            calls += pending
-            pending = 0
-        for kind, number, name in re.findall(r"^(c?fn)=(\(\d+\))(?: (\S+))?", line):
-            names[number] = name or names[number]
-            target = names[number] if kind == "cfn" else ""
-        if line.startswith("calls=") and _MISS.match(target):
-            pending = int(line[6:].split()[0])
-    return spent / calls if calls else 0.0
+    found = [one for one in callgrind_file.read(counts) if _MISS.match(one.callee)]
+    calls = sum(one.calls for one in found)
+    return sum(one.instructions for one in found) / calls if calls else 0.0
 
 
 @dataclass(frozen=True)

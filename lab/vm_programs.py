@@ -5,12 +5,14 @@ Storage is RAM and every page is resident before main, so that what is counted i
 time behind them.
 """
 
+import re
+import resource
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from lab import ROOT, crates, vm_cost
+from lab import ROOT, callgrind_file, crates, vm_cost
 from nandwich.compiler import profiles, toolchain
 from nandwich.errors import RunError
 from nandwich.run import statics
@@ -31,6 +33,16 @@ class Program:
     arguments: Callable[[], list[str]]
     written: tuple[str, ...] = ()  #: files it leaves in its folder
     frames: int = 40_000  #: of 512 bytes that are resident: more than it takes
+    budgets: tuple[int, ...] = BUDGETS
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where a run's instructions went."""
+
+    own: float  #: the program's functions, with guards in place
+    guards: float  #: what guards call
+    library: float  #: the C library, the heap and block operations
 
 
 @dataclass(frozen=True)
@@ -41,8 +53,11 @@ class Build:
     profiled: bool
     ratio: float
     text: float  #: times native
+    compiling: float  #: processor time of front end and link, times native
     added: float  #: instructions an access
     kept: int  #: bytes of globals in RAM
+    native_parts: Parts  #: of 1
+    parts: Parts  #: of `ratio`
 
 
 def _lua() -> Path:
@@ -56,6 +71,10 @@ def _bzip2() -> Path:
 def _bzip2_sources() -> list[Path]:
     names = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib")
     return [_bzip2() / f"{name}.c" for name in (*names, "bzip2")]
+
+
+def _sqlite() -> Path:
+    return crates.fetch(crates.SQLITE) / "sqlite3"
 
 
 def _photo() -> str:
@@ -85,6 +104,18 @@ PROGRAMS = (
         lambda: ["-c", str(_lua() / "lvm.c")],
     ),
     Program(
+        "sqlite",
+        "SQLite 3.46.0",
+        "builds a table of 1,500 rows in memory, an index, joins and a rollback",
+        lambda: [_sqlite() / "sqlite3.c", _GUESTS / "sqlite_main.c"],
+        lambda: [
+            *("-I", str(_sqlite())),
+            *("-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"),
+        ],
+        list,
+        budgets=(0, 4 << 10),  # a link takes a minute
+    ),
+    Program(
         "jpeg",
         "`examples/jpeg2bmp.c`",
         "decodes a photograph of 512 by 600, with stb_image",
@@ -109,6 +140,54 @@ KERNELS = tuple(
 )
 
 
+@dataclass(frozen=True)
+class _Objects:
+    """Bitcode of a program."""
+
+    paths: list[Path]
+    seconds: float  #: of the processor's, that the front end took
+
+
+@dataclass(frozen=True)
+class _Linked:
+    program: Path
+    text: int
+    seconds: float  #: with those of its objects
+
+
+@dataclass(frozen=True)
+class _Counted:
+    instructions: int
+    came: list[bytes | str]  #: output and files
+    parts: Parts
+
+
+#: What guards call.
+_GUARD = re.compile(r"nw_guest_(load|store|modify|span|window|dirty)")
+
+
+def parts(counts: Path, own: set[str], unit: int) -> Parts:
+    """Of what callgrind counted, in `unit`s; `own` are the program's functions."""
+    total = within = guards = 0
+    for one in callgrind_file.read(counts):
+        total += 0 if one.callee else one.instructions
+        if one.function in own:
+            within += 0 if one.callee else one.instructions
+            guards += one.instructions if _GUARD.match(one.callee) else 0
+    return Parts(within / unit, guards / unit, (total - within - guards) / unit)
+
+
+def _functions(obj: Path) -> set[str]:
+    words = [line.split() for line in vm_cost.call(["nm", obj]).stdout.splitlines()]
+    return {name for *_, kind, name in words if kind in "tTwW"}
+
+
+def _processor_s() -> float:
+    """What all processes took that this one started."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 class Bed:
     """Builds and counts one program in a folder."""
 
@@ -121,25 +200,29 @@ class Bed:
         self._native = self._bitcode("native", None)
         self._virtual = self._bitcode("virtual", toolchain.Guest())
 
-    def _bitcode(self, stem: str, guest: toolchain.Guest | None) -> list[Path]:
-        return [
+    def _bitcode(self, stem: str, guest: toolchain.Guest | None) -> _Objects:
+        began = _processor_s()
+        made = [
             vm_cost.compile_to_bitcode(
                 source, self._folder / f"{source.stem}-{stem}.o", self._flags, guest
             )
             for source in self._program.sources()
         ]
+        return _Objects(made, _processor_s() - began)
 
-    def _count(self, program: Path) -> tuple[int, list[bytes | str]]:
-        """Instructions, and all that came of the run."""
+    def _count(self, program: Path, unit: int = 0) -> _Counted:
+        """Parts are in units of so many instructions, else of all."""
         command: list[str | Path] = [program, *self._arguments]
-        instructions, output, _ = vm_cost.callgrind(command, self._folder, self._program.frames)
+        counted = vm_cost.callgrind(command, self._folder, self._program.frames)
+        instructions, output, counts = counted
         files = [(self._folder / name).read_bytes() for name in self._program.written]
-        return instructions, [output, *files]
+        own = _functions(vm_cost.own_object(program))
+        return _Counted(instructions, [output, *files], parts(counts, own, unit or instructions))
 
     def _profile(self) -> Path:
         """What a native run of the same work counts."""
         program = self._folder / "counting"
-        objects = map(str, self._native)
+        objects = map(str, self._native.paths)
         link = [*toolchain.counting_flags(self._flags), "-no-pie", "-lm", "-o", str(program)]
         vm_cost.call([toolchain.CLANG, *objects, *link])
         raw, merged = self._folder / "counts.profraw", self._folder / "counts.profdata"
@@ -149,40 +232,43 @@ class Bed:
         vm_cost.call([profiles.TOOL, "merge", str(raw), "-o", str(merged)])
         return merged
 
-    def _linked(self, stem: str, guest: toolchain.Guest | None) -> tuple[Path, int]:
+    def _linked(self, stem: str, guest: toolchain.Guest | None) -> _Linked:
         objects = self._native if guest is None else self._virtual
-        program = self._folder / stem
-        text = vm_cost.link_whole(objects, program, self._flags, guest, self._start)
-        return program, text
+        program, began = self._folder / stem, _processor_s()
+        text = vm_cost.link_whole(objects.paths, program, self._flags, guest, self._start)
+        return _Linked(program, text, objects.seconds + _processor_s() - began)
 
     def _accesses(self) -> int:
-        program, _ = self._linked("accesses", toolchain.Guest())
+        linked = self._linked("accesses", toolchain.Guest())
         told = {"NW_TEST_STATS": "1", **vm_cost.warm(self._program.frames)}
-        run = vm_cost.call([program, *self._arguments], self._folder, told)
+        run = vm_cost.call([linked.program, *self._arguments], self._folder, told)
         return vm_cost.stats_of(run.stderr)["accesses"]
 
     def builds(self) -> Iterator[Build]:
         """Each budget, without and with a profile; RunError where the output is not native."""
-        program, plain_text = self._linked("native", None)
-        plain, wanted = self._count(program)
+        native = self._linked("native", None)
+        plain = self._count(native.program)
         accesses, profile = self._accesses(), str(self._profile())
         for profiled in (False, True):
-            kept, instructions = None, 0
-            for budget in BUDGETS:
+            kept, counted = None, plain
+            for budget in self._program.budgets:
                 guest = toolchain.Guest(count=False, statics_bytes=budget)
                 guest = replace(guest, profile=profile if profiled else "")
-                program, text = self._linked(f"virtual{budget}-{int(profiled)}", guest)
-                told = statics.read(program) or {"bytes": 0, "kept": []}
+                linked = self._linked(f"virtual{budget}-{int(profiled)}", guest)
+                told = statics.read(linked.program) or {"bytes": 0, "kept": []}
                 if told["kept"] != kept:  # else the program is the one before
                     kept = told["kept"]
-                    instructions, got = self._count(program)
-                    if got != wanted:
+                    counted = self._count(linked.program, plain.instructions)
+                    if counted.came != plain.came:
                         raise RunError(f"{self._program.name}: not the native output")
                 yield Build(
                     budget,
                     profiled,
-                    instructions / plain,
-                    text / plain_text,
-                    (instructions - plain) / accesses,
+                    counted.instructions / plain.instructions,
+                    linked.text / native.text,
+                    linked.seconds / native.seconds,
+                    (counted.instructions - plain.instructions) / accesses,
                     told["bytes"],
+                    plain.parts,
+                    counted.parts,
                 )

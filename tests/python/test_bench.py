@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab import discovery, layers, vm_cost
+from lab import discovery, layers, vm_cost, vm_programs
 from lab.benches import Bench, Figure
 from nandwich.cli.main import main
 from nandwich.errors import InputError
@@ -72,6 +72,44 @@ def test_a_kernel_cheaper_than_native_earns_nothing() -> None:
         return vm_cost.Cost(vm_cost.Run(100, "", 1), vm_cost.Run(virtual, "", 1), accesses=10)
 
     assert vm_cost.mean([cost(25), cost(400)]) == pytest.approx(2)
+
+
+#: As callgrind 3.19 writes it: `walk` calls itself, a guard and the C library, which calls a guard.
+_COUNTED = """events: Ir
+fn=(1) main
+12 10
+cfn=(2) walk
+calls=1 20
++1 90
+fn=(2)
+20 30
+cfn=(3) nw_guest_load_miss
+calls=2 0
+21 16
+cfn=(4) walk'2
+calls=1 20
+22 8
+cfn=(5) nw_libc_bcmp
+calls=1 0
+* 36
+fn=(3)
+0 20
+fn=(4)
+20 8
+fn=(5)
+0 32
+cfn=(3)
+calls=1 0
+0 4
+"""
+
+
+def test_where_instructions_went(tmp_path: Path) -> None:
+    """Goal: a program's own, what its guards call, and all else, guards of the library within."""
+    counts = tmp_path / "counts"
+    counts.write_text(_COUNTED, encoding="utf-8")
+    found = vm_programs.parts(counts, {"main", "walk"}, 2)
+    assert found == vm_programs.Parts(own=24, guards=8, library=18)
 
 
 def test_unknown_bench_is_bad_input(bench: Callable[..., Result]) -> None:
