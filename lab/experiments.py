@@ -19,7 +19,7 @@ An experiment lives in papers/<document>/<name>.py:
             answers=[
                 Answer(
                     cycles,
-                    holds=cycles <= 16,
+                    holds=near(cycles, 16, points=0),
                     tolerance="none: both are exact counts",
                     why="our guard keeps tag and base in ...",
                 )
@@ -30,8 +30,10 @@ An experiment lives in papers/<document>/<name>.py:
         )
 
 `where` names the section, table or figure; `setup` what the document measured on, and where ours
-is another. `tolerance` says how far a measured value may be from the published one and still
-hold, and why so far.
+is another: who has only the document can repeat it. `tolerance` says how far a measured value may
+be from the published one, to either side, and still hold, and why so far. A claim of order, "less
+than", is judged on the document's own set-up alone. What our set-up cannot reach is NOT_REACHABLE,
+with the arithmetic in `why`; what says nothing of us, NOT_JUDGED.
 
 One run may answer several claims: give each answer its own `part`, `claim` and `published`; the
 result's id is then ID/PART. A claim of our own that must hold is marked `must_hold=True`; a
@@ -53,13 +55,32 @@ from nandwich.errors import NandwichError, RunError
 TITLE_COLUMNS = 74
 
 Value = int | float | str
-SCHEMA = "nandwich.papers/2"
-NOT_JUDGED = "not judged"
+SCHEMA = "nandwich.papers/3"
+HOLDS, DIFFERS, ERROR = "holds", "differs", "error"
+NOT_REACHABLE, NOT_JUDGED = "not reachable", "not judged"
+VERDICTS = (HOLDS, DIFFERS, NOT_REACHABLE, NOT_JUDGED, ERROR)
+
+#: The document of the experiments in a folder of papers/; that of a claim of our own is "ours".
+DOCUMENTS = {
+    "fatvm": "FaTVM",
+    "vimem": "ViMem",
+    "capsule": "Capsule",
+    "rgedf": "RG-EDF",
+    "heating": "NAND codesign",
+    "tiering": "NAND codesign",
+}
+OURS = "ours"
 
 
 def span(low: float, high: float) -> str:
     """A range that was measured, in two digits."""
     return f"{low:.2g} to {high:.2g}"
+
+
+def near(measured: float, published: float, *, percent: float = 0.0, points: float = 0.0) -> bool:
+    """The rule for one figure: it holds within so many percent of the published one, or within so
+    many of its own units, whichever is more, to either side."""
+    return abs(measured - published) <= max(abs(published) * percent / 100, points)
 
 
 def meets(measured: tuple[float, float], published: tuple[float | None, float | None]) -> bool:
@@ -74,7 +95,7 @@ class Answer:
     """What was measured for one claim. Fields left None are those of the experiment."""
 
     measured: Value
-    holds: bool
+    holds: bool = False
     why: str = ""
     part: str = ""
     claim: str | None = None
@@ -83,6 +104,7 @@ class Answer:
     must_hold: bool | None = None
     where: str | None = None
     tolerance: str = ""
+    verdict: str = ""  # NOT_REACHABLE or NOT_JUDGED, in the place of `holds`
 
 
 @dataclass(frozen=True)
@@ -105,10 +127,16 @@ class Experiment:
     unit: str
     run: Callable[[bool], Report]
     must_hold: bool = False
-    #: Quick runs play programs so much smaller that their figures say nothing of the claim.
-    judges_quick: bool = True
+    #: A quick run measures the same as the whole one: it may judge.
+    judges_quick: bool = False
     where: str = ""
     setup: str = ""
+
+    @property
+    def document(self) -> str:
+        """What the claim is of."""
+        folder = (*self.run.__module__.split("."), "")[1]
+        return OURS if self.must_hold else DOCUMENTS.get(folder, folder)
 
 
 @dataclass(frozen=True)
@@ -123,6 +151,7 @@ class Result:
     verdict: str
     why: str
     must_hold: bool
+    document: str = ""
     where: str = ""
     setup: str = ""
     tolerance: str = ""
@@ -130,12 +159,13 @@ class Result:
     @property
     def failed(self) -> bool:
         """The run broke, or a claim that must hold does not."""
-        return self.verdict == "error" or (self.must_hold and self.verdict == "differs")
+        return self.verdict == ERROR or (self.must_hold and self.verdict == DIFFERS)
 
     def as_json(self) -> dict[str, object]:
         return {
             "schema": SCHEMA,
             "id": self.id,
+            "document": self.document,
             "where": self.where,
             "claim": self.claim,
             "setup": self.setup,
@@ -155,7 +185,7 @@ def experiment(
     published: Value,
     unit: str,
     must_hold: bool = False,
-    judges_quick: bool = True,
+    judges_quick: bool = False,
     where: str = "",
     setup: str = "",
 ) -> Callable[[Callable[[bool], Report]], Experiment]:
@@ -186,24 +216,35 @@ def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result]
         told = error.message if isinstance(error, NandwichError) else ""
         reason = told or repr(error)
         broken = Result(
-            chosen.id, chosen.claim, chosen.published, None, chosen.unit, "error", reason, True
+            id=chosen.id,
+            claim=chosen.claim,
+            published=chosen.published,
+            measured=None,
+            unit=chosen.unit,
+            verdict=ERROR,
+            why=reason,
+            must_hold=True,
+            document=chosen.document,
         )
         return [broken], "" if told else traceback.format_exc()
     return results, ""
 
 
 def _result(chosen: Experiment, answer: Answer) -> Result:
-    if not answer.holds and not answer.why:
-        raise ValueError(f"{chosen.id}: an answer that differs needs its reason")
+    verdict = answer.verdict or (HOLDS if answer.holds else DIFFERS)
+    must_hold = chosen.must_hold if answer.must_hold is None else answer.must_hold
+    if verdict != HOLDS and not answer.why:
+        raise ValueError(f"{chosen.id}: an answer that does not hold needs its reason")
     return Result(
         id=f"{chosen.id}/{answer.part}" if answer.part else chosen.id,
         claim=chosen.claim if answer.claim is None else answer.claim,
         published=chosen.published if answer.published is None else answer.published,
         measured=answer.measured,
         unit=chosen.unit if answer.unit is None else answer.unit,
-        verdict="holds" if answer.holds else "differs",
+        verdict=verdict,
         why=answer.why,
-        must_hold=chosen.must_hold if answer.must_hold is None else answer.must_hold,
+        must_hold=must_hold,
+        document=OURS if must_hold else chosen.document,
         where=chosen.where if answer.where is None else answer.where,
         setup=chosen.setup,
         tolerance=answer.tolerance,
@@ -218,7 +259,7 @@ def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str
     elif len(results) == 1:
         verdict = f"{results[0].verdict}, {results[0].measured} {results[0].unit}".strip()
     else:
-        held = sum(one.verdict == "holds" for one in results)
+        held = sum(one.verdict == HOLDS for one in results)
         verdict = f"{held} of {len(results)} claims hold"
     return textwrap.fill(f"{chosen.id}: {chosen.claim} ({run}{verdict})", TITLE_COLUMNS)
 

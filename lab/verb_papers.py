@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lab import ROOT, discovery
-from lab.experiments import Experiment, Result, perform
+from lab.experiments import ERROR, VERDICTS, Experiment, Result, perform
 from nandwich import names
 from nandwich.cli import output
 from nandwich.cli.command import Command
@@ -30,6 +30,7 @@ def _list(chosen: list[Experiment], json_target: str | None) -> None:
         listed = [
             {
                 "id": one.id,
+                "document": one.document,
                 "where": one.where,
                 "claim": one.claim,
                 "published": one.published,
@@ -39,8 +40,10 @@ def _list(chosen: list[Experiment], json_target: str | None) -> None:
         ]
         output.write_json(json_target, listed)
     if json_target != "-":
-        rows = [(one.id, one.where, one.published, one.unit, one.claim) for one in chosen]
-        output.print_table(("id", "where", "published", "unit", "claim"), rows)
+        rows = [
+            (one.id, one.document, one.where, one.published, one.unit, one.claim) for one in chosen
+        ]
+        output.print_table(("id", "document", "where", "published", "unit", "claim"), rows)
 
 
 def _shared(what: str, told: list[tuple[str, str]]) -> list[str]:
@@ -76,6 +79,19 @@ def _show(results: list[Result], *, quick: bool) -> None:
         click.echo(note)
 
 
+def _sum_up(results: list[Result]) -> None:
+    """A row a document: its claims, and how many came to each verdict."""
+    verdicts = [
+        one for one in VERDICTS if one != ERROR or any(of.verdict == ERROR for of in results)
+    ]
+    rows: list[tuple[str, ...]] = []
+    for document in dict.fromkeys(one.document for one in results):
+        found = [one.verdict for one in results if one.document == document]
+        rows.append((document, str(len(found)), *(str(found.count(one)) for one in verdicts)))
+    click.echo()
+    output.print_table(("document", "claims", *verdicts), rows)
+
+
 @click.command(cls=Command)
 @click.argument(
     "ids",
@@ -102,8 +118,9 @@ def command(
     """Run published experiments again: claim, published, measured, and whether it holds.
 
     Without an ID all of them run. Each writes its numbers as ID.csv and a plot as ID.svg. A
-    published claim that comes out otherwise is reported as "differs" with the reason; the exit code
-    is 1 only when an experiment breaks or a claim of our own does not hold.
+    published claim that comes out otherwise is reported as "differs" with the reason; "not
+    reachable" and "not judged" have theirs, too. The exit code is 1 only when an experiment breaks
+    or a claim of our own does not hold.
 
     \b
     Examples:
@@ -139,6 +156,8 @@ def command(
         output.write_json(json_target, [one.as_json() for one in results])
     if json_target != "-":
         _show(results, quick=quick)
+        if len(chosen) > 1:
+            _sum_up(results)
     output.talk(f"numbers and plots: {out}")
     if quick:
         output.talk(

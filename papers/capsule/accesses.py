@@ -47,7 +47,13 @@ def _read_uj(size: int) -> float:
     return rig.cost(read)[0] / (200 * size)
 
 
-@experiment("C6", claim="energy a byte against the size of the buffer", published="", unit="")
+@experiment(
+    "C6",
+    claim="energy a byte against the size of the buffer",
+    published="",
+    unit="",
+    judges_quick=True,
+)
 def buffers(quick: bool) -> Report:  # noqa: ARG001
     """Writing made durable each 512, 256 or 128 bytes; reading elements of 8 to 512 bytes."""
     writes = {size: _write_uj(size) for size in (512, 256, 128)}
@@ -137,7 +143,9 @@ def _object_costs() -> dict[str, float]:
     return {name: sum(costs[name] for costs in rounds) / len(rounds) for name in rounds[0]}
 
 
-@experiment("C7", claim="energy of an access to each object", published="", unit="")
+@experiment(
+    "C7", claim="energy of an access to each object", published="", unit="", judges_quick=True
+)
 def objects(quick: bool) -> Report:  # noqa: ARG001
     """5 elements of 64 bytes, a buffer of 512 bytes made durable after the fifth."""
     costs = _object_costs()

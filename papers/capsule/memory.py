@@ -134,7 +134,9 @@ def _measure(app: Application) -> dict[str, int]:
     }
 
 
-@experiment("C-RAM", claim="ROM and RAM on the ATmega128", published="", unit="KB")
+@experiment(
+    "C-RAM", claim="ROM and RAM on the ATmega128", published="", unit="KB", judges_quick=True
+)
 def memory(quick: bool) -> Report:  # noqa: ARG001
     """A store on 512-byte pages with nodes of 8 entries; unused functions left out."""
     measured = {app: _measure(app) for app in APPLICATIONS}

@@ -15,7 +15,7 @@ def _rows(costs: dict[str, tuple[float, float]]) -> list[list[str | float]]:
     return [[name, round(energy, 2), round(time, 1)] for name, (energy, time) in costs.items()]
 
 
-@experiment("C-T5", claim="checkpoint, rollback, restore", published="", unit="")
+@experiment("C-T5", claim="checkpoint, rollback, restore", published="", unit="", judges_quick=True)
 def checkpoints(quick: bool) -> Report:  # noqa: ARG001
     """A stream of 100 readings and an index of 20 values."""
     rig = Rig(blocks=128, objects=4, checkpoints=1)
@@ -65,7 +65,13 @@ PAPER_STORAGE_UJ = 48_000 * 0.144 + 24_000 * (4.07 / 64 + 0.105)
 OTHERS_UJ = PAPER_STORAGE_UJ * (100 - 14.5) / 14.5
 
 
-@experiment("C11", claim="storage's share of the archival application", published=14.5, unit="%")
+@experiment(
+    "C11",
+    claim="storage's share of the archival application",
+    published=14.5,
+    unit="%",
+    judges_quick=True,
+)
 def archive(quick: bool) -> Report:  # noqa: ARG001
     """12,000 readings of 2 bytes: batches of 60 to a stream with a tag, a copy to an index; each
     1,200 are read back for an average, which is kept; all durable then."""
@@ -110,7 +116,7 @@ def archive(quick: bool) -> Report:  # noqa: ARG001
     return Report([answer], COLUMNS, _rows(spent))
 
 
-@experiment("C-T6", claim="a file on DataFlash", published="", unit="")
+@experiment("C-T6", claim="a file on DataFlash", published="", unit="", judges_quick=True)
 def dataflash(quick: bool) -> Report:  # noqa: ARG001
     """Create, write 10 x 80 B, make durable, open by name, read 10 x 80 B."""
     rig = Rig("AT45DB041B", 256)

@@ -73,7 +73,6 @@ def _draw_sizes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="misses against the size of a frame",
     published="shape",
     unit="x",
-    judges_quick=False,
 )
 def frame_sizes(quick: bool) -> Report:
     """Each program with frames of 128 to 2,048 bytes; a miss is a page that no frame held."""
@@ -167,7 +166,6 @@ def _draw_sets(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="miss rate of the JPEG decoder",
     published=_PUBLISHED_RATE,
     unit="%",
-    judges_quick=False,
 )
 def associativity(quick: bool) -> Report:
     """Its accesses on the Cortex-M3, recorded, on LRU caches of one set and more."""
@@ -270,7 +268,6 @@ def _draw_hits(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="hits of last-cache buffers",
     published="80 to 99",
     unit="%",
-    judges_quick=False,
 )
 def buffer_hits(quick: bool) -> Report:
     """Guards that find their page in a buffer, of all guards of a run."""

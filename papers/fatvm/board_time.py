@@ -130,7 +130,6 @@ def _draw_shares(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="where the time of a program goes",
     published="storage least",
     unit="x",
-    judges_quick=False,
 )
 def time_shares(quick: bool) -> Report:
     """32 KB of frames of 512 B, 8 MB of virtual memory, guards as boards have them."""
@@ -203,7 +202,6 @@ def _draw_modes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="virtualisation that buffers save",
     published=_PUBLISHED_CUT,
     unit="%",
-    judges_quick=False,
 )
 def buffers(quick: bool) -> Report:
     """Instructions of virtualisation without last-cache buffers and with them."""

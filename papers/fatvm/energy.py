@@ -96,7 +96,6 @@ def _draw_cycles(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="a duty cycle against Intel Mote 2",
     published="5 to 20",
     unit="min",
-    judges_quick=False,
 )
 def duty_cycle(quick: bool) -> Report:
     """One run a duty cycle, the band of cycles an instruction as a range."""
@@ -192,7 +191,6 @@ def _draw_pictures(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="a picture processed against radioed",
     published="2 to 4",
     unit="x",
-    judges_quick=False,
 )
 def radioing(quick: bool) -> Report:
     """JPEG to bitmap to gray on the node; one hop counts sending and receiving, sleep nothing."""

@@ -98,6 +98,7 @@ def _draw(axes: "Axes") -> None:
     claim="guests' metadata in the NVM: energy saved, one machine, mean of 11 applications",
     published=PUBLISHED_MEAN,
     unit="%",
+    judges_quick=True,
 )
 def saved_energy(_quick: bool) -> Report:
     """The published shares from the published counts; nothing of this is measured."""

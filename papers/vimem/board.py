@@ -29,7 +29,9 @@ def _check_board() -> None:
         raise RunError(f"the emulated board needs {', '.join(missing)}")
 
 
-@experiment("V-T2", claim="a variable in RAM, an access", published=1.09, unit="us")
+@experiment(
+    "V-T2", claim="a variable in RAM, an access", published=1.09, unit="us", judges_quick=True
+)
 def latencies(_quick: bool) -> Report:
     """One access each; differences of two runs of a loop."""
     _check_board()
@@ -61,7 +63,13 @@ def latencies(_quick: bool) -> Report:
     return Report(answers=answers, columns=("access", "measured"), rows=rows)
 
 
-@experiment("V-RAM", claim="TinyDB-like, a page in RAM: RAM saved", published=255, unit="B")
+@experiment(
+    "V-RAM",
+    claim="TinyDB-like, a page in RAM: RAM saved",
+    published=255,
+    unit="B",
+    judges_quick=True,
+)
 def memory(_quick: bool) -> Report:
     """Bytes of data less what frames, tables and run time take."""
     _check_board()

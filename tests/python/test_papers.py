@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from schemas import validate
 
 from lab import discovery
-from lab.experiments import Answer, Experiment, Report, experiment
+from lab.experiments import NOT_REACHABLE, Answer, Experiment, Report, experiment, near
 from nandwich import plots
 from nandwich.cli.main import main
 
@@ -61,7 +61,12 @@ def double(quick: bool) -> Report:
     return report(one, Answer(2, holds=True, part="two", claim="another", published=2, unit="s"))
 
 
-EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double]
+@experiment("D1", claim="beyond what the chip has", published=9, unit="", judges_quick=True)
+def unreachable(quick: bool) -> Report:
+    return report(Answer(3, verdict=NOT_REACHABLE, why="3 blocks hold 3"))
+
+
+EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double, unreachable]
 
 
 @pytest.fixture
@@ -97,7 +102,7 @@ def test_a_crash_does_not_stop_the_others(papers: Callable[..., Result]) -> None
     """Goal: after an experiment breaks the next one still runs, and the traceback is on stderr."""
     result = papers("B2", "A1", "--json", "-")
     results = json.loads(result.stdout)
-    validate("papers-2", results)
+    validate("papers-3", results)
     assert [(one["id"], one["verdict"]) for one in results] == [("B2", "error"), ("A1", "holds")]
     assert "ZeroDivisionError: of its own making" in result.stderr
 
@@ -107,8 +112,9 @@ def test_json_is_a_plain_list_and_quick_reaches_the_run(papers: Callable[..., Re
     result = papers("A1", "--quick", "--json", "-")
     assert json.loads(result.stdout) == [
         {
-            "schema": "nandwich.papers/2",
+            "schema": "nandwich.papers/3",
             "id": "A1",
+            "document": "",
             "where": "table 1",
             "claim": "holds as published",
             "setup": "a board of theirs",
@@ -116,10 +122,41 @@ def test_json_is_a_plain_list_and_quick_reaches_the_run(papers: Callable[..., Re
             "measured": 9,
             "unit": "cycles",
             "tolerance": "none: exact counts",
-            "verdict": "holds",
+            "verdict": "not judged",
             "why": "",
         }
     ]
+
+
+def test_quick_runs_judge_nothing_but_what_they_measure_whole(
+    papers: Callable[..., Result],
+) -> None:
+    """Goal: a smaller run says nothing of a published figure, nor fails a claim of ours."""
+    result = papers("A2", "B1", "D1", "--quick", "--json", "-")
+    verdicts = [one["verdict"] for one in json.loads(result.stdout)]
+    assert verdicts == ["not judged", "not judged", "not reachable"]
+    assert result.exit_code == 0
+
+
+def test_a_row_a_document_sums_up(papers: Callable[..., Result]) -> None:
+    """Goal: claims of ours are counted apart from a document's; one experiment has no sum."""
+    lines = papers("A1", "A2", "C1", "D1", "B1").stdout.splitlines()
+    head = lines.index(next(line for line in lines if line.startswith("document")))
+    assert " ".join(lines[head].split()) == (
+        "document claims holds differs not reachable not judged"
+    )
+    assert [line.split() for line in lines[head + 2 : head + 4]] == [
+        ["5", "3", "1", "1", "0"],
+        ["ours", "1", "0", "1", "0", "0"],
+    ]
+    assert "document" not in papers("A1").stdout
+
+
+def test_near_is_two_sided() -> None:
+    """Goal: better than published by more than the tolerance does not hold either."""
+    held = [value for value in (9.4, 9.6, 10.4, 10.6) if near(value, 10, percent=5)]
+    assert held == [9.6, 10.4]
+    assert [near(value, 0, points=0.5) for value in (0.5, -0.6)] == [True, False]
 
 
 def test_one_run_may_answer_several_claims(papers: Callable[..., Result]) -> None:
@@ -201,7 +238,7 @@ def test_a_plot_says_what_was_measured(papers: Callable[..., Result], tmp_path: 
     papers("A2")
     assert "differs, 13 x" in (tmp_path / "A2.svg").read_text()
     papers("A2", "--quick")
-    assert "quick run: differs" in (tmp_path / "A2.svg").read_text()
+    assert "quick run: smaller programs, not judged" in (tmp_path / "A2.svg").read_text()
 
 
 def test_no_two_series_look_alike(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ def test_cost_of_an_access_has_a_verdict(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     answers = {one["id"]: one for one in json.loads(target.read_text())}
     assert answers["T4/miss"]["measured"] > 2 * answers["T4/hit"]["measured"] > 0
-    assert answers["T4/order"]["verdict"] == "holds"
     if not BOARDS["cortex-m3"].missing():
         assert answers["T4/cortex-m3-hit"]["measured"] <= 10
         assert answers["T4/cortex-m3-miss"]["measured"] > 10

@@ -58,8 +58,7 @@ def test_experiments_have_verdicts(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     answers = {one["id"]: one for one in json.loads(target.read_text())}
     assert answers["VF-10"]["measured"] > 2.8
-    assert answers["VF-10/lrfu"]["verdict"] == "holds"
-    assert answers["VF-10/ours"]["verdict"] == "holds"
+    assert {one["verdict"] for one in answers.values()} == {"not judged"}
     assert answers["VF-13/bound"]["measured"] > 0
     assert answers["VF-16"]["measured"] > 0  # nobody is faster than the ideal
     assert answers["VF-gc"]["measured"] > 0

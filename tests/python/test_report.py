@@ -88,7 +88,7 @@ FIT = {
     "layers": [_layer("tree", True, 4000, 1.8), _layer("page", False, 260_000, None)],
 }
 PAPERS = [
-    {"schema": "nandwich.papers/2", "id": f"T{i}/x", "claim": "is <b>less</b>", "published": 2,
+    {"schema": "nandwich.papers/3", "id": f"T{i}/x", "claim": "is <b>less</b>", "published": 2,
      "measured": measured, "unit": "s", "verdict": verdict, "why": "so"}
     for i, (measured, verdict) in enumerate([(1.9, "holds"), (3, "differs"), (None, "error")])
 ]  # fmt: skip

@@ -47,7 +47,7 @@ def test_json_into_a_missing_folder_is_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("papers-2", [{"schema": "nandwich.papers/2", "id": "T1"}]),
+        ("papers-3", [{"schema": "nandwich.papers/3", "id": "T1"}]),
         ("bench-1", {"schema": "nandwich.bench/1"}),
         ("doctor-1", {"schema": "nandwich.doctor/2"}),
     ],

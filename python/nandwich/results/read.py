@@ -31,10 +31,10 @@ SHOWN = COMPARED | {
     "nandwich.compare/1": "compare",
     "nandwich.curve/1": "trace curve",
     "nandwich.fit/1": "fit",
-    "nandwich.papers/2": "papers",
+    "nandwich.papers/3": "papers",
     "nandwich.vmtrace/1": "vmtrace",
 }
-_LISTS = frozenset({"nandwich.bench/1", "nandwich.papers/2"})
+_LISTS = frozenset({"nandwich.bench/1", "nandwich.papers/3"})
 STDIN = "-"
 _MOST_BYTES = 1 << 28
 _SCHEMA = re.compile(r"nandwich\.([a-z-]+)/([0-9]+)")
