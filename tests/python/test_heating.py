@@ -27,5 +27,6 @@ def test_lazy_healing_uses_pauses() -> None:
     eager = play(Setup("filecopy", "dheating", pauses=True), True, requests)
     lazy = play(Setup("filecopy", "dheating", pauses=True, period_s=600), True, requests)
     assert eager.healed_idle == 0
-    assert lazy.healed_idle == lazy.heals > 0
-    assert eager.worst_s > 3 > lazy.worst_s
+    assert lazy.healed_idle > 0.9 * lazy.heals > 0
+    assert eager.worst_s > 3
+    assert eager.worst_s > 1.5 * lazy.worst_s
