@@ -9,8 +9,11 @@
 #define OLD 0x02U /* of the physical block */
 #define FULL_COUNT 255U
 
-/* Pools in the order in which cold data takes them; hot data the other way round. */
+/* Pools in the order in which cold data takes them. */
 enum { YOUNG, NEW, OLDER };
+
+/* And in that of hot data: a new block only when no young one is left. */
+static const uint8_t hot_turn[] = {[OLDER] = 0, [YOUNG] = 1, [NEW] = 2};
 
 /* `wear` comes first in struct nw_dheating. */
 static struct nw_dheating *dheating_of(struct nw_wear *wear)
@@ -54,12 +57,12 @@ static uint64_t rank_of(const struct nw_dheating *dheating, uint16_t block, int 
     if (hot && pool != NEW) {
         erases = ~erases;
     }
-    return (uint64_t)(hot ? OLDER - pool : pool) << 32 | erases;
+    return (uint64_t)(hot ? hot_turn[pool] : pool) << 32 | erases;
 }
 
 static uint16_t dheating_choose(struct nw_wear *wear, uint16_t first, uint16_t data)
 {
-    const struct nw_dheating *dheating = dheating_of(wear);
+    struct nw_dheating *dheating = dheating_of(wear);
     int hot = is_hot(dheating, data);
     uint64_t least = rank_of(dheating, first, hot);
     uint16_t best = first;
@@ -71,6 +74,10 @@ static uint16_t dheating_choose(struct nw_wear *wear, uint16_t first, uint16_t d
             least = rank;
             best = first;
         }
+    }
+    if (hot && data < wear->view.blocks && best < wear->view.blocks &&
+        pool_of(dheating, best) == YOUNG) {
+        dheating->flags[best] |= OLD;
     }
     return best;
 }
@@ -128,7 +135,7 @@ static void dheating_updated(struct nw_wear *wear, uint16_t data)
     }
 }
 
-/* After a healing: when no block is left that was not, the next round begins. */
+/* When no block is left that was not healed, the next round begins. */
 static void next_round(struct nw_dheating *dheating)
 {
     const struct nw_wear_view *view = &dheating->wear.view;
@@ -151,6 +158,7 @@ static int32_t dheating_heal(struct nw_wear *wear, int when)
 
     if (block >= 0 && block < wear->view.blocks) {
         dheating->flags[block] &= (uint8_t)~OLD;
+        grow_old(dheating); /* hot data keeps as many old blocks */
         next_round(dheating);
     }
     return block;

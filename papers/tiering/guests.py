@@ -5,13 +5,15 @@ Chen, "Hardware/Software Codesign for Performance and Lifetime Enhancement in NA
 Embedded Storage Systems", PhD thesis, PolyU 2016, chapter 4, tables 4.3 and 4.5, one machine. The
 thesis multiplies requests by their mean length, as if those to the NVM were as long as the others,
 and by 4 for a reason it does not give (it falls out of every share). The energy of flash alone has
-up to 260 mJ more than that, in steps of 10 mJ: what for is not said either.
+up to 260 mJ more than that, in steps of 10 mJ: what for is not said either. So this checks the
+thesis and says nothing of us: nothing in it is judged. Of tables 4.3 to 4.5 it holds the 11 cells
+of one machine; those of two and three machines are not transcribed.
 """
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.experiments import Answer, Report, Value, experiment
+from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment
 from nandwich import plots
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ MORE_MJ = range(0, 261, 10)
 #: Half of the last digit that is printed.
 ROUNDING = 0.05
 PUBLISHED_MEAN = 44.99
+CHECK = "a check of the thesis, not of us: "
+#: A page of 4 KB, us: flash, and 64 lines of the NVM at 50 ns and at 1 us.
+FLASH_READ_US, FLASH_WRITE_US = 25, 500
+NVM_READ_US, NVM_WRITE_US = 3.2, 64
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,15 @@ CELLS = (
 )
 
 
+def speed_gain(cell: Cell, *, writes: bool) -> float:
+    """Percent of speed that follows from a cell's counts and the stated times alone."""
+    if writes:
+        share, quotient = cell.nvm_writes / cell.writes, NVM_WRITE_US / FLASH_WRITE_US
+    else:
+        share, quotient = cell.nvm_reads / cell.reads, NVM_READ_US / FLASH_READ_US
+    return 100 * (1 / (1 - share + share * quotient) - 1)
+
+
 def _draw(axes: "Axes") -> None:
     names = [cell.name for cell in CELLS]
     series = {
@@ -99,6 +114,9 @@ def _draw(axes: "Axes") -> None:
     published=PUBLISHED_MEAN,
     unit="%",
     judges_quick=True,
+    where="tables 4.3 and 4.5",
+    setup="flash 1.5 and 17, NVM 1 and 6 J/GB for reads and writes, counts and mean lengths of "
+    "table 4.3; ours: the same arithmetic",
 )
 def saved_energy(_quick: bool) -> Report:
     """The published shares from the published counts; nothing of this is measured."""
@@ -113,14 +131,15 @@ def saved_energy(_quick: bool) -> Report:
     answers = [
         Answer(
             round(mean, 2),
-            holds=abs(mean - PUBLISHED_MEAN) < ROUNDING,
-            why="by the thesis's formula, with requests to the NVM as long as all others; those of "
+            verdict=NOT_JUDGED,
+            why=CHECK + "by its formula, with requests to the NVM as long as all others; those of "
             "metadata are shorter, so a measured run saves less",
         ),
         Answer(
             met,
-            holds=met == len(CELLS),
-            why="each with 0 to 260 mJ more on flash, in steps of 10 mJ; in the cells of a few J "
+            verdict=NOT_JUDGED,
+            why=CHECK
+            + "each with 0 to 260 mJ more on flash, in steps of 10 mJ; in the cells of a few J "
             "that is so much that it proves little, the plain formula below proves more",
             part="cells",
             claim="cells of table 4.5 that follow from table 4.3, of one machine's 11",
@@ -129,8 +148,8 @@ def saved_energy(_quick: bool) -> Report:
         ),
         Answer(
             round(apart, 2),
-            holds=apart <= 0.5,
-            why="the 10 mJ steps are worth that much at most",
+            verdict=NOT_JUDGED,
+            why=CHECK + "the 10 mJ steps are worth that much at most",
             part="plain",
             claim="largest difference without the steps that nobody explains",
             published="not given",
@@ -138,8 +157,9 @@ def saved_energy(_quick: bool) -> Report:
         ),
         Answer(
             f"{100 * reads:.0f} and {100 * writes:.0f}",
-            holds=round(100 * reads) == 78 and round(100 * writes) == 77,
-            why="counted in requests; by size metadata is 0.42 % of what is written, which is "
+            verdict=NOT_JUDGED,
+            why=CHECK
+            + "counted in requests; by size metadata is 0.42 % of what is written, which is "
             "another measure",
             part="share",
             claim="requests served by the NVM: of reads and of writes, mean of 11",

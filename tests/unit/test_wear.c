@@ -480,8 +480,8 @@ static void lukewarm_data_stays_cold(void **state)
     stop(&rig);
 }
 
-/* Healed blocks are new: taken after young ones by cold data, after old ones by hot data. When all
- * are healed the next round begins. */
+/* Healed blocks are new, and for each the most worn young one gets old. Cold data takes new ones
+ * after young ones, hot data only when none is young. When all are healed the next round begins. */
 static void healed_blocks_are_new_until_all_are(void **state)
 {
     struct nw_dheating_config config = {.heal = {.heals = 1, .cycles = 10}};
@@ -494,17 +494,26 @@ static void healed_blocks_are_new_until_all_are(void **state)
     start(&rig, wear);
     write_times(wear, 1, 255); /* block 0 grows old */
     rig.erases[0] = 10;
+    rig.erases[1] = 5;
+    rig.erases[2] = 4;
     assert_int_equal(wear->ops->given(wear, 0), 1);
     assert_int_equal(wear->ops->heal(wear, 0), 0);
-    rig.erases[1] = 5;
-    assert_int_equal(choose(&rig, wear, 1), 0);             /* no old one left: the new one */
-    assert_int_not_equal(choose(&rig, wear, 3), 0);         /* cold: young ones first */
-    rig.erases[6] = 0x10002; /* of new blocks the least worn, for hot data too */
-    assert_int_equal(choose(&rig, wear, 1), 0);
-    rig.erases[0] = 0x10003;
-    assert_int_equal(choose(&rig, wear, 1), 6);
+    assert_int_equal(choose(&rig, wear, 1), 1); /* old now */
+    assert_int_equal(choose(&rig, wear, 3), 3); /* cold: young ones first, the least worn */
+    rig.next[0] = 2; /* block 1 is taken */
+    assert_int_equal(choose(&rig, wear, 1), 2); /* not the new one: a young one, which gets old */
+    assert_int_equal(choose(&rig, wear, 3), 3);
+    for (uint16_t i = 3; i < BLOCKS; i++) {
+        rig.erases[i] = 0x10005; /* all but 1 and 2 are new */
+    }
+    rig.next[0] = 3;
+    assert_int_equal(choose(&rig, wear, 1), 0); /* of new blocks the least worn */
+    rig.erases[0] = 0x10006;
+    assert_int_equal(choose(&rig, wear, 1), 3);
+    rig.next[0] = 1;
+    assert_int_equal(choose(&rig, wear, 3), 3); /* cold data too: new ones, not old ones */
+    memset(rig.erases, 0, sizeof rig.erases);
     rig.erases[0] = 0x10000;
-    rig.erases[6] = 0;
     for (uint16_t i = 1; i < BLOCKS; i++) {
         assert_int_equal(wear->stats.rounds, 0);
         rig.erases[i] = 10;
