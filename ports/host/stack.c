@@ -54,8 +54,8 @@ static int open_chip(struct nw_host_stack *stack, struct nw_why *why)
     return nw_stack_chip(&stack->device, &nand, why);
 }
 
-/* Into how many sectors sector-shrink splits a page: of a frame each, or as small as the chip lets a
- * page be programmed; 0: it cannot. */
+/* Into how many sectors sector-shrink splits a page: of a frame each, or as small as the chip lets
+ * a page be programmed; 0: it cannot. */
 static uint32_t shrink_parts(const struct nw_host_stack *stack, uint32_t frame_bytes)
 {
     const struct nw_geometry *geometry = &stack->device.chip->geometry;
