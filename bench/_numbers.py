@@ -9,7 +9,7 @@ from lab import ROOT, cross, layers
 from lab.benches import Figure
 from lab.device import avr
 from lab.device.figures import Cost
-from lab.experiments import Answer
+from lab.experiments import NOT_JUDGED, Answer
 from nandwich.quantities import format_time
 from papers.fatvm import energy
 
@@ -129,6 +129,8 @@ def energies() -> Iterator[Line]:
             figures=_ends(f"device.F14.{answer.part}", answer),
         )
     for answer in energy.radioing.run(False).answers:
+        if answer.verdict == NOT_JUDGED:
+            continue
         asked, measured = f"{answer.published} x", f"{answer.measured} x"
         yield Line(
             f"F15, {answer.claim}",

@@ -68,11 +68,11 @@ class Cost:
     cycles_most: float
 
 
-def _round(board: Board, mode: str, step: int) -> Cost:
+def _round(board: Board, mode: str, step: int, **changes: Any) -> Cost:
     """One round of a loop of access.c: from two numbers of rounds."""
+    usual: dict[str, Any] = {"vm": 1 << 20, "ram": 40 << 10, "compare": False, **changes}
     few, many = (
-        run(board, _ACCESS, mode, str(rounds), str(step), vm=1 << 20, ram=40 << 10, compare=False)
-        for rounds in (_FEW, _MANY)
+        run(board, _ACCESS, mode, str(rounds), str(step), **usual) for rounds in (_FEW, _MANY)
     )
     more = _MANY - _FEW
 
@@ -86,22 +86,35 @@ def _round(board: Board, mode: str, step: int) -> Cost:
     )
 
 
+def _less(one: Cost, other: Cost) -> Cost:
+    return Cost(
+        one.instructions - other.instructions,
+        one.cycles_least - other.cycles_least,
+        one.cycles_most - other.cycles_most,
+    )
+
+
 def accesses(board: Board) -> dict[str, Cost]:
     """What an access takes, the access itself included, the loop around it not."""
     still, moving = _round(board, "loop", 0), _round(board, "none", 0)
-
-    def less(one: Cost, other: Cost) -> Cost:
-        return Cost(
-            one.instructions - other.instructions,
-            one.cycles_least - other.cycles_least,
-            one.cycles_most - other.cycles_most,
-        )
-
     return {
-        "buffer.load": less(_round(board, "still", 0), still),
-        "buffer.store": less(_round(board, "keep", 0), still),
-        "aside.load": less(_round(board, "load", 0), moving),
-        "aside.store": less(_round(board, "store", 0), moving),
-        "miss.load": less(_round(board, "load", _SAME_ENTRY), moving),
-        "miss.store": less(_round(board, "store", _SAME_ENTRY), moving),
+        "buffer.load": _less(_round(board, "still", 0), still),
+        "buffer.store": _less(_round(board, "keep", 0), still),
+        "aside.load": _less(_round(board, "load", 0), moving),
+        "aside.store": _less(_round(board, "store", 0), moving),
+        "miss.load": _less(_round(board, "load", _SAME_ENTRY), moving),
+        "miss.store": _less(_round(board, "store", _SAME_ENTRY), moving),
+    }
+
+
+def called(board: Board) -> dict[str, Cost]:
+    """A load whose guard is a call and has no look-aside entries: it hits its buffer, has none and
+    finds the page used last, misses its buffer and finds the page resident."""
+    calls: dict[str, Any] = {"guards": "outline", "windows": False, "lookaside": 0}
+    alone = {**calls, "slots": 1}
+    moving = _round(board, "none", 0, **calls)
+    return {
+        "hit": _less(_round(board, "still", 0, **calls), _round(board, "loop", 0, **calls)),
+        "no slot": _less(_round(board, "still", 0, **alone), _round(board, "loop", 0, **alone)),
+        "miss": _less(_round(board, "load", _SAME_ENTRY, **calls), moving),
     }

@@ -5,7 +5,7 @@
 Of the paper's currents only those asleep survived in our copy, its formula and the sizes and times
 of its pictures did not: docs/energy.md tells how we read them, and each current has its source in
 the table of platforms and in on_board.py. The programs run as firmware on the emulated Cortex-M3
-with a serial NAND, where the paper's node has a parallel one.
+with a serial NAND; what that was asked for is told as the paper's parallel one takes it.
 """
 
 import tempfile
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.experiments import Answer, Report, Value, experiment, meets, span
+from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment, meets, span
 from nandwich.energy import model
 from nandwich.energy.model import BreakEven
 from nandwich.errors import RunError
@@ -27,19 +27,25 @@ _MINUTE_NS = 60 * 10**9
 _PUBLISHED_MINUTES = (5, 20)
 _PUBLISHED_TIMES = 3
 _PUBLISHED_SENT = (2.0, 4.0)
-_RULE = "holds where the two ranges meet, a published digit standing for half a one either way; "
-_VM = 8 << 20
+_RULE = (
+    "our range, from one cycle an instruction to two, meets the published one, both ends of which "
+    "count; a published digit stands for half a one either way"
+)
 
 #: Width, height and quality of a JPEG: about 8, 32 and 128 KB. Quick runs leave the last one out.
 _PICTURES = ((176, 206, 75), (368, 432, 80), (736, 862, 88))
-_RADIOS = ("CC1000", "CC2420")
+#: The paper's radio, and the same at the least that its datasheet allows.
+_RADIO, _LEAST = "CC2420", "CC2420-LEAST"
 
-_WHERE = "programs and their sizes are ours, the NAND is a serial one"
+_WHERE = "programs and their sizes are ours"
+_CURRENTS = (
+    "STM32F103ZE 36 mA awake and 20 uA asleep at 3.3 V; NAND 15 mA at work, switched off asleep"
+)
 
 
 def _run(program: str, quick: bool) -> on_board.Run:
     with on_board.invocation(program, quick) as (source, arguments):
-        return on_board.run(source, arguments, _VM)
+        return on_board.run(source, arguments)
 
 
 def _digit(value: float) -> tuple[float, float]:
@@ -96,6 +102,15 @@ def _draw_cycles(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="a duty cycle against Intel Mote 2",
     published="5 to 20",
     unit="min",
+    where="section 7.6, figure 14",
+    setup="published: the programs of figure 12, one run a duty cycle, sleep 20 uA (node) and 387 "
+    "uA (Intel Mote 2, whose algorithm takes 72/104 of the time, no storage); other currents and "
+    "voltages are lost to us. Ours: "
+    + _CURRENTS
+    + "; Intel Mote 2 53 mA and 387 uA at 4.5 V; "
+    + on_board.SIZES
+    + "; "
+    + on_board.SET_UP,
 )
 def duty_cycle(quick: bool) -> Report:
     """One run a duty cycle, the band of cycles an instruction as a range."""
@@ -112,16 +127,17 @@ def duty_cycle(quick: bool) -> Report:
             Answer(
                 span(first, last),
                 holds=meets((first, last), _PUBLISHED_MINUTES),
-                why=_RULE
-                + f"{run.instructions / run.native:.1f} times the native instructions and "
-                f"{run.storage_ns / 1e9:.1f} s of storage; " + _WHERE,
+                tolerance=_RULE,
+                why=f"{run.instructions / run.native:.1f} times the native instructions and "
+                f"{run.storage_ns / 1e9:.1f} s of bus and chip; " + _WHERE,
                 part=program,
                 claim=f"{program}: duty cycle from which our node takes less than Intel Mote 2",
             ),
             Answer(
                 span(least_times, most_times),
                 holds=meets((least_times, most_times), _digit(_PUBLISHED_TIMES)),
-                why=_RULE + "the longer a job, the less is won back asleep; " + _WHERE,
+                tolerance=_RULE,
+                why="the longer a job, the less is won back asleep; " + _WHERE,
                 part=f"{program}-hour",
                 claim=f"{program}: times less energy than Intel Mote 2 at an hour",
                 published=_PUBLISHED_TIMES,
@@ -152,7 +168,8 @@ def duty_cycle(quick: bool) -> Report:
 def _radios() -> dict[str, model.Radio]:
     keys = ("send.byte_energy", "receive.byte_energy")
     return {
-        name: model.Radio(name, *(platforms.number(name, key) for key in keys)) for name in _RADIOS
+        name: model.Radio(name, *(platforms.number(name, key) for key in keys))
+        for name in (_RADIO, _LEAST)
     }
 
 
@@ -164,14 +181,14 @@ def _pictures(quick: bool) -> list[tuple[str, int, on_board.Run]]:
         for shape in _PICTURES[: 2 if quick else 3]:
             picture = on_board.picture(folder, *shape)
             outputs = (str(folder / "out.bmp"), str(folder / "gray.bmp"))
-            run = on_board.run(source, (str(picture), *outputs), _VM)
+            run = on_board.run(source, (str(picture), *outputs))
             found.append((f"{shape[0]} x {shape[1]}", picture.stat().st_size, run))
     return found
 
 
 def _draw_pictures(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     """Times that sending takes more, a line a radio and end of the band."""
-    for radio in _RADIOS:
+    for radio in (_RADIO, _LEAST):
         chosen = [row for row in rows if row[2] == radio]
         sizes = [float(row[1]) / 1024 for row in chosen]
         for column, end in ((6, "least"), (7, "most")):
@@ -186,11 +203,50 @@ def _draw_pictures(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.legend(fontsize=7)
 
 
+def _sent_answers(rows: Sequence[Sequence[Value]]) -> list[Answer]:
+    """Two sizes have a published figure, and the radio at the speed that the paper measured."""
+    sizes = sorted({int(row[1]) for row in rows})
+    said: dict[int, tuple[str, tuple[float | None, float | None]]] = {
+        sizes[0]: ("> 4", (4.0, None)),
+        sizes[-1]: ("2", _digit(2)),
+    }
+    answers = []
+    for _, length, radio, least, _, sent, low, high, _ in rows:
+        size = int(length)
+        text, published = said.get(size, ("none", (None, None)))
+        reasons = [] if size in said else ["the text has no figure of a picture between"]
+        if radio == _LEAST:
+            reasons.append("the paper gives 1.8 and 2.1 uJ as the least, and counts 11.3 and 13.1")
+        told = (
+            f"a byte of the picture takes {float(least) * 1000 / size:.0f} uJ and more here, "
+            f"{float(sent) * 1000 / size:.1f} uJ sent and received; pictures and decoder are ours"
+        )
+        answers.append(
+            Answer(
+                span(float(low), float(high)),
+                holds=not reasons and meets((float(low), float(high)), published),
+                verdict=NOT_JUDGED if reasons else "",
+                tolerance="none: not judged" if reasons else _RULE,
+                why="; ".join((*reasons, told)),
+                part=f"{radio}-{size / 1024:.0f}K",
+                claim=f"times that radioing takes more: JPEG of {size} B, {radio}",
+                published=text,
+            )
+        )
+    return answers
+
+
 @experiment(
     "F15",
     claim="a picture processed against radioed",
     published="2 to 4",
     unit="x",
+    where="section 7.6, figure 15",
+    setup="published: JPEG to BMP to gray on the node against radioing the JPEG one hop by CC2420 "
+    "at 40 kbit/s, 11.3 uJ a byte sent and 13.1 received, no retries, sleep left out; three sizes "
+    "and times (tables 10 and 11) lost to us: 2 x for the largest, more than 4 x for the "
+    "smallest. Ours: 176 x 206, 368 x 432 and 736 x 862 at quality 75, 80 and 88, one hop sent "
+    "and received; " + _CURRENTS + "; " + on_board.SET_UP,
 )
 def radioing(quick: bool) -> Report:
     """JPEG to bitmap to gray on the node; one hop counts sending and receiving, sleep nothing."""
@@ -218,28 +274,8 @@ def radioing(quick: bool) -> Report:
                     round(min(alone / end for end in spent), 2),
                 ]
             )
-    answers = []
-    sizes = sorted({int(row[1]) for row in rows})
-    for _, length, radio_name, least, _, _, low, high, _ in rows:
-        size = int(length)
-        text, published = {
-            sizes[0]: ("> 4", (4.0, None)),
-            sizes[-1]: ("2", _digit(2)),
-        }.get(size, ("2 to 4", _PUBLISHED_SENT))
-        answers.append(
-            Answer(
-                span(float(low), float(high)),
-                holds=meets((float(low), float(high)), published),
-                why=_RULE + f"a byte of the picture takes {float(least) * 1000 / size:.0f} uJ and "
-                f"more here, {model.hop_pj(radios[str(radio_name)]) / 1e6:g} uJ sent and received; "
-                + _WHERE,
-                part=f"{radio_name}-{size / 1024:.0f}K",
-                claim=f"times that radioing takes more: JPEG of {size} B, {radio_name}",
-                published=text,
-            )
-        )
     return Report(
-        answers=answers,
+        answers=_sent_answers(rows),
         columns=(
             "picture",
             "JPEG bytes",

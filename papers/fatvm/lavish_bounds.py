@@ -171,8 +171,7 @@ def lavish_bounds(quick: bool) -> Report:
                 round(min(run.efficiency for run in at_8), 4),
                 holds=all(run.efficiency >= 1 - 1 / run.degree for run in runs),
                 tolerance=_BOUND,
-                why="pages for host and maps, and free ones, by pages of erased blocks: least "
-                "space, scattered writes",
+                why="the least of all: little space, scattered writes",
                 part="erases",
                 claim="room won per erase >= (L-1)/L for L = 2 .. 16 (shown: the least at L = 8)",
             ),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RAM of translation layers on a Cortex-M3, where a pointer takes four bytes: what each asks for, and
- * its own struct. LAYERS, a call for each, is in the header that layer_ram.py writes.
+ * RAM of translation layers on a Cortex-M3, where a pointer takes four bytes: what each asks for,
+ * and its own struct. LAYERS, a call for each, is in the header that layer_ram.py writes.
  */
 #include <stddef.h>
 

@@ -51,8 +51,9 @@ SIZES = (
     "JPEG 512 x 600 to BMP, gray of 640 x 480, FFT of 2^16 points, Huffman of 1,000,000 B, "
     "red-black tree of 20,000 nodes"
 )
-NODE_NAND = "K9WAG08U1A (25 us a read, 200 us a program, 1.5 ms an erase) at 0.1 us a byte on its "
-"bus"
+NODE_NAND = (
+    "K9WAG08U1A (25 us a read, 200 us a program, 1.5 ms an erase) at 0.1 us a byte on its bus"
+)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
  * memory_flash.c - virtual memory on the board: driver, a slice of the part, a layer, the VM. A
  * fresh device each run, as virtual memory keeps nothing.
  *
- * NW_BOARD_TREE on the command line takes the tree layer instead of the page layer.
+ * NW_BOARD_TREE or NW_BOARD_LAVISH on the command line takes that layer instead of the page layer.
  */
 #include "bus.h"
 #include "device.h"
@@ -11,7 +11,10 @@
 #include "nandwich/driver_spi_nand.h"
 #include "nandwich/slice.h"
 
-#if defined(NW_BOARD_TREE)
+#if defined(NW_BOARD_LAVISH)
+#include "nandwich/ftl_lavish.h"
+#define LAYER(name) nw_ftl_lavish##name
+#elif defined(NW_BOARD_TREE)
 #include "nandwich/ftl_tree.h"
 #define LAYER(name) nw_ftl_tree##name
 #else
@@ -31,7 +34,7 @@
 static struct nw_spi_nand part;
 static struct nw_slice slice;
 static struct LAYER() layer;
-static const struct LAYER(_config) config;
+static struct LAYER(_config) config;
 
 static void panic(struct nw_vm *vm, int error, uintptr_t address)
 {
@@ -50,26 +53,70 @@ static void open_part(void)
     }
 }
 
-/* As many blocks of the part as the layer needs for the virtual memory. */
-static void open_slice(void)
+#if defined(NW_BOARD_LAVISH)
+/* With a data and a log lavish block for each logical block where the part has them. */
+static uint32_t layer_blocks(uint32_t sectors)
+{
+    const struct nw_geometry *geometry = &part.chip.geometry;
+    uint32_t ample = 2U * (sectors / geometry->block_pages + 2U) * NW_FTL_LAVISH_DEGREE;
+    uint32_t needed;
+
+    config.sectors = sectors;
+    needed = nw_ftl_lavish_blocks_needed(&config, &part.chip);
+    if (ample < needed) {
+        ample = needed;
+    }
+    return ample > geometry->blocks && needed <= geometry->blocks ? geometry->blocks : ample;
+}
+
+static size_t layer_ram(void)
+{
+    return nw_ftl_lavish_ram_bytes(&config, &slice.chip);
+}
+
+static int layer_begin(uint8_t *ram, size_t bytes)
+{
+    return nw_ftl_lavish_open(&layer, &slice.chip, &config, ram, bytes);
+}
+#else
+/* As many as the layer needs. */
+static uint32_t layer_blocks(uint32_t sectors)
 {
     struct nw_geometry geometry = part.chip.geometry;
-    uint32_t blocks = geometry.blocks;
-    uint32_t sectors = DEVICE_VALUE(board_vm_bytes) / geometry.page_bytes;
 
     geometry.blocks = sectors / geometry.block_pages;
     while (geometry.blocks < BLOCKS_MAX && LAYER(_sectors)(&config, &geometry) < sectors) {
         geometry.blocks++;
     }
-    if (geometry.blocks > blocks) {
-        device_refuse(REFUSE_BLOCKS, geometry.blocks, blocks);
+    return geometry.blocks;
+}
+
+static size_t layer_ram(void)
+{
+    return LAYER(_ram_bytes)(&config, &slice.chip.geometry);
+}
+
+static int layer_begin(uint8_t *ram, size_t bytes)
+{
+    return LAYER(_format)(&layer, &slice.chip, &config, ram, bytes);
+}
+#endif
+
+/* The blocks of the part that the layer takes for the virtual memory. */
+static void open_slice(void)
+{
+    uint32_t sectors = DEVICE_VALUE(board_vm_bytes) / part.chip.geometry.page_bytes;
+    uint32_t blocks = layer_blocks(sectors);
+
+    if (blocks > part.chip.geometry.blocks) {
+        device_refuse(REFUSE_BLOCKS, blocks, part.chip.geometry.blocks);
     }
-    (void)nw_slice_open(&slice, &part.chip, 0, geometry.blocks);
+    (void)nw_slice_open(&slice, &part.chip, 0, blocks);
 }
 
 static void open_layer(uint8_t *ram, size_t bytes)
 {
-    int result = LAYER(_format)(&layer, &slice.chip, &config, ram, bytes);
+    int result = layer_begin(ram, bytes);
 
     if (result < 0) {
         device_refuse(REFUSE_LAYER, (uint32_t)result, 0);
@@ -104,7 +151,7 @@ void device_memory_open(void)
     open_part();
     open_slice();
     size_t left = device_ram_left(&ram);
-    size_t layer_bytes = LAYER(_ram_bytes)(&config, &slice.chip.geometry);
+    size_t layer_bytes = layer_ram();
     uint16_t sector = part.chip.geometry.page_bytes;
 
     /* What the layer will show, for the reckoning alone. */

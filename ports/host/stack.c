@@ -54,14 +54,20 @@ static int open_chip(struct nw_host_stack *stack, struct nw_why *why)
     return nw_stack_chip(&stack->device, &nand, why);
 }
 
-/* How many frames make a page, when sector-shrink can split it so; else 0. */
+/* Into how many sectors sector-shrink splits a page: of a frame each, or as small as the chip lets
+ * a page be programmed; 0: it cannot. */
 static uint32_t shrink_parts(const struct nw_host_stack *stack, uint32_t frame_bytes)
 {
     const struct nw_geometry *geometry = &stack->device.chip->geometry;
     uint32_t parts = geometry->page_bytes / frame_bytes;
 
-    if (parts < 2 || parts > 128 || geometry->page_bytes % frame_bytes != 0 ||
-        parts > geometry->page_programs || frame_bytes % geometry->program_bytes != 0) {
+    if (geometry->page_bytes % frame_bytes != 0) {
+        return 0;
+    }
+    while (parts > 128 || parts > geometry->page_programs) {
+        parts /= 2U;
+    }
+    if (parts < 2 || geometry->page_bytes / parts % geometry->program_bytes != 0) {
         return 0;
     }
     return parts;
@@ -82,7 +88,8 @@ static int choose_scheme(struct nw_host_stack *stack, const struct nw_host_guest
     if (stack->scheme == NW_HOST_AUTO) {
         if (guest->frame_bytes >= geometry->page_bytes) {
             stack->scheme = NW_HOST_DIRECT;
-        } else if (parts > 0 && frame_ram_bytes(stack) < SHRINK_BELOW_BYTES) {
+        } else if (parts == geometry->page_bytes / guest->frame_bytes &&
+                   frame_ram_bytes(stack) < SHRINK_BELOW_BYTES) {
             stack->scheme = NW_HOST_SECTOR_SHRINK;
         } else {
             stack->scheme = NW_HOST_MULTI_CACHE;
@@ -96,12 +103,11 @@ static int choose_scheme(struct nw_host_stack *stack, const struct nw_host_guest
     }
     if (stack->scheme == NW_HOST_SECTOR_SHRINK && parts == 0) {
         return nw_refuse(why, NW_ERR_CONFIG,
-                         "scheme=sector-shrink: a page of %u B in frames of %u B takes %u "
-                         "programs of %u B; %s allows %u programs a page in units of %u B",
-                         geometry->page_bytes, guest->frame_bytes,
-                         geometry->page_bytes / guest->frame_bytes, guest->frame_bytes,
-                         stack->device.part.name, geometry->page_programs,
-                         geometry->program_bytes);
+                         "scheme=sector-shrink: a page of %u B in sectors of a frame of %u B or "
+                         "more takes 2 programs at least; %s allows %u programs a page in units "
+                         "of %u B",
+                         geometry->page_bytes, guest->frame_bytes, stack->device.part.name,
+                         geometry->page_programs, geometry->program_bytes);
     }
     return NW_OK;
 }
@@ -199,7 +205,8 @@ static int plan_vm(struct nw_host_stack *stack, const struct nw_host_guest *gues
         .slots = guest->slots,
         .pins = NW_HOST_PINS,
         .policy = (uint8_t)stack->config.policy,
-        .scheme = stack->scheme == NW_HOST_MULTI_CACHE ? NW_VM_MULTI_CACHE : NW_VM_DIRECT,
+        .scheme = guest->frame_bytes < stack->block->sector_bytes ? NW_VM_MULTI_CACHE
+                                                                  : NW_VM_DIRECT,
         .block = stack->block,
     };
     nw_vm_check(&stack->vm, &needs);

@@ -335,8 +335,8 @@ def test_json_and_plot(tmp_path: Path) -> None:
     assert [way["name"] for way in value["ways"]] == [
         "here",
         "other",
-        "raw by CC1000",
         "raw by CC2420",
+        "raw by CC2420-LEAST",
     ]
     assert [one["cycle_ns"] for one in value["ways"][0]["cycles"]] == [3600 * SECOND]
     first = plot.read_bytes()

@@ -27,6 +27,7 @@ _EXAMPLES = paths.CHECKOUT / "examples"
         (["counters.c", "--ram", "16K", "--ftl", "page", "--", "3000"], "3000 counted"),
         (["counters.c", "--frame", "2048", "--ram", "64K", "--", "3000"], "3000 counted"),
         (["counters.c", "--policy", "lru", "--scheme", "sector-shrink", "--", "3000"], "3000 coun"),
+        (["counters.c", "--frame", "256", "--scheme", "sector-shrink", "--", "3000"], "3000 coun"),
         (["counters.c", "--ecc", "secded", "--chip", "W25N01GV", "--", "3000"], "3000 counted"),
     ],
 )
@@ -236,7 +237,7 @@ def test_statistics_survive_every_end(
         (["--lookaside", "3"], ["0 or a power of two up to 256"]),
         (["--frame", "500", "--ram", "32000"], ["powers of two"]),
         (["--scheme", "direct"], ["direct", "512 B", "2048 B"]),
-        (["--scheme", "sector-shrink", "--frame", "128"], ["16 programs", "4 programs a page"]),
+        (["--scheme", "sector-shrink", "--chip", "MLC64G"], ["2 programs", "allows 1 programs"]),
         (["--target", "pdp11"], ["host"]),
         (["--vm", "0"], ["nandwich: error: vm=0: allowed are 1 to"]),
         (["--chip", "AT45DB041B"], ["sectors of 264 B: virtual memory needs a power of two"]),
