@@ -131,8 +131,8 @@ MISSES = {
         "copy, virtual to plain": 110,
         "copy, plain to virtual": 108,
         "copy, virtual to virtual": 124,
-        "fill, virtual": 190,
-        "compare, virtual and virtual": 319,
+        "fill, virtual": 93,
+        "compare, virtual and virtual": 170,
     },
     "rv32": {
         "load, look-aside entry": 41,
@@ -150,8 +150,8 @@ MISSES = {
         "copy, virtual to plain": 100,
         "copy, plain to virtual": 98,
         "copy, virtual to virtual": 120,
-        "fill, virtual": 243,
-        "compare, virtual and virtual": 427,
+        "fill, virtual": 96,
+        "compare, virtual and virtual": 172,
     },
 }
 RESIDENT = [series for series in SERIES if series.ram_bytes == 0]
