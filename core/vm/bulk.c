@@ -219,7 +219,7 @@ NW_VM_APART int two_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_
 }
 
 /* The same, by the short way where there is one. Bytes moved onto themselves make nothing dirty. */
-NW_VM_APART int two(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, int *order)
+NW_VM_SHARED int two(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, int *order)
 {
     uint16_t marks = order != NULL ? NW_VM_REFERENCED : NW_VM_REFERENCED | NW_VM_DIRTY;
     uint8_t *source = to != from ? find_at_hand(vm, from, n, NW_VM_REFERENCED) : NULL;
