@@ -98,6 +98,9 @@ static void soil(struct nw_vm *vm, const struct run *run)
     }
 }
 
+/* What is done with two ranges. */
+enum way { COMPARE, MOVE_UP, MOVE_DOWN };
+
 /* A page is about to be overwritten as a whole by the n bytes to come. */
 static enum nw_vm_want want_of(const struct nw_vm *vm, uintptr_t to, size_t n)
 {
@@ -105,19 +108,22 @@ static enum nw_vm_want want_of(const struct nw_vm *vm, uintptr_t to, size_t n)
                                                                        : NW_VM_WANT_CONTENT;
 }
 
-/* Both ends of the next step of a copy; the source is not let go while the target comes in. */
-static int open_both(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, int down,
+/* Both ends of the next step through two ranges; the source is not let go while the target comes
+ * in. */
+static int open_both(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, enum way way,
                      struct run *target, struct run *source)
 {
-    int error = down ? open_run_down(vm, from, n, source)
-                     : open_run(vm, from, n, NW_VM_WANT_CONTENT, source);
+    int error = way == MOVE_DOWN ? open_run_down(vm, from, n, source)
+                                 : open_run(vm, from, n, NW_VM_WANT_CONTENT, source);
 
     if (error != NW_OK) {
         return error;
     }
     hold(vm, source);
-    error = down ? open_run_down(vm, to, n, target)
-                 : open_run(vm, to, n, want_of(vm, to, n), target);
+    error = way == MOVE_DOWN
+                ? open_run_down(vm, to, n, target)
+                : open_run(vm, to, n, way == COMPARE ? NW_VM_WANT_CONTENT : want_of(vm, to, n),
+                           target);
     let_go(vm, source);
     return error;
 }
@@ -140,10 +146,42 @@ NW_VM_INLINE uint8_t *at_hand(struct nw_vm *vm, uintptr_t address, size_t n, uin
     return nw_vm_memory_of(vm, frame) + (address & ~none);
 }
 
-/* Any way: from the last byte back where the first way would overwrite what is still to be read. */
-NW_VM_APART int pass_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+/* The same for who may spend a call on it. */
+NW_VM_SHARED uint8_t *find_at_hand(struct nw_vm *vm, uintptr_t address, size_t n, uint16_t marks)
 {
-    int down = to - from < n;
+    return vm->order == NULL && n > 0 ? at_hand(vm, address, n, marks) : NULL;
+}
+
+/* memmove(), which is not there on every target: in pieces as long as the two are apart, or through
+ * a buffer where that is longer. */
+NW_VM_APART void slide(uint8_t *to, const uint8_t *from, size_t n)
+{
+    uint8_t between[16];
+    size_t ahead = (uintptr_t)to - (uintptr_t)from;
+    int down = ahead < n;
+    size_t apart = down ? ahead : 0U - ahead;
+    size_t done;
+    size_t piece;
+
+    for (done = 0; done < n; done += piece) {
+        size_t at;
+
+        piece = smaller(n - done, apart < sizeof between ? sizeof between : apart);
+        at = down ? n - done - piece : done;
+        if (piece <= apart) {
+            memcpy(to + at, from + at, piece);
+        } else {
+            memcpy(between, from + at, piece);
+            memcpy(to + at, between, piece);
+        }
+    }
+}
+
+/* Moves, or where `order` is not NULL compares up to the first difference; pieces end where pages
+ * do. Down is from the last byte back, where a move would overwrite what is still to be read. */
+NW_VM_APART int two_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, int *order)
+{
+    enum way way = order != NULL ? COMPARE : to - from < n ? MOVE_DOWN : MOVE_UP;
     int error = check(vm, to, n);
 
     if (error == NW_OK) {
@@ -153,30 +191,55 @@ NW_VM_APART int pass_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size
         struct run source;
         struct run target;
         size_t step;
-        size_t left;
-        size_t piece;
-        size_t at;
 
-        error = open_both(vm, to, from, n, down, &target, &source);
+        error = open_both(vm, to, from, n, way, &target, &source);
         if (error != NW_OK) {
             break;
         }
-        soil(vm, &target);
         step = smaller(target.n, source.n);
         n -= step;
-        if (!down) {
+        if (way == MOVE_DOWN) {
+            target.at += target.n - step;
+            source.at += source.n - step;
+        } else {
             to += step;
             from += step;
         }
-        /* No piece is longer than the two are apart, so none overlaps itself. */
-        for (left = step; left > 0; left -= piece) {
-            piece = smaller(left, down ? to - from : from - to);
-            at = down ? left - piece : step - left;
-            memcpy(target.at + at + (down ? target.n - step : 0),
-                   source.at + at + (down ? source.n - step : 0), piece);
+        if (way == COMPARE) {
+            *order = memcmp(source.at, target.at, step);
+            if (*order != 0) {
+                break;
+            }
+        } else {
+            soil(vm, &target);
+            slide(target.at, source.at, step);
         }
     }
     return nw_vm_report(vm, error);
+}
+
+/* The same, by the short way where there is one. Bytes moved onto themselves make nothing dirty. */
+NW_VM_SHARED int two(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, int *order)
+{
+    uint16_t marks = order != NULL ? NW_VM_REFERENCED : NW_VM_REFERENCED | NW_VM_DIRTY;
+    uint8_t *source = to != from ? find_at_hand(vm, from, n, NW_VM_REFERENCED) : NULL;
+    uint8_t *target = source != NULL ? find_at_hand(vm, to, n, marks) : NULL;
+
+    if (target == NULL) {
+        return two_slowly(vm, to, from, n, order);
+    }
+    if (order != NULL) {
+        *order = memcmp(source, target, n);
+    } else {
+        slide(target, source, n);
+    }
+    return NW_OK;
+}
+
+/* Apart for its four arguments: with a fifth nw_vm_pass() would save registers. */
+NW_VM_APART int move(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+{
+    return two(vm, to, from, n, NULL);
 }
 
 int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
@@ -193,7 +256,7 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
             }
         }
     }
-    return pass_slowly(vm, to, from, n);
+    return move(vm, to, from, n);
 }
 
 int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n)
@@ -238,11 +301,10 @@ static int is_zero_page(const struct nw_vm *vm, uintptr_t address)
            nw_vm_resident(vm, page) == NW_VM_NONE;
 }
 
-int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
+NW_VM_APART int fill_slowly(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
 {
     int error = check(vm, to, n);
 
-    count(vm, n);
     while (error == NW_OK && n > 0) {
         struct run run;
 
@@ -262,36 +324,23 @@ int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
     return nw_vm_report(vm, error);
 }
 
-int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *order)
+int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
 {
-    int error = check(vm, a, n);
+    uint8_t *target = find_at_hand(vm, to, n, NW_VM_REFERENCED | NW_VM_DIRTY);
 
     count(vm, n);
+    if (target != NULL) {
+        memset(target, value, n);
+        return NW_OK;
+    }
+    return fill_slowly(vm, to, value, n);
+}
+
+int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *order)
+{
+    count(vm, n);
     *order = 0;
-    if (error == NW_OK) {
-        error = check(vm, b, n);
-    }
-    while (error == NW_OK && n > 0 && *order == 0) {
-        struct run left;
-        struct run right;
-
-        error = open_run(vm, a, n, NW_VM_WANT_CONTENT, &left);
-        if (error != NW_OK) {
-            break;
-        }
-        hold(vm, &left);
-        error = open_run(vm, b, n, NW_VM_WANT_CONTENT, &right);
-        let_go(vm, &left);
-        if (error == NW_OK) {
-            size_t step = smaller(left.n, right.n);
-
-            *order = memcmp(left.at, right.at, step);
-            a += step;
-            b += step;
-            n -= step;
-        }
-    }
-    return nw_vm_report(vm, error);
+    return two(vm, b, a, n, order);
 }
 
 int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t *index)
