@@ -43,7 +43,7 @@ struct Access {
     unsigned Slot;          // else through this slot
     llvm::Loop *Resident;   // outermost loop around it without calls: its slots stay in registers
     bool InLoop;
-    bool Cold;              // runs in less than one call of the function in eight
+    bool Cold;              // its guard is out of line (Hotness::isCold)
     int GroupIndex;         // -1: a guard of its own
     unsigned Stretch;       // accesses of equal number have no call or block border between them
     unsigned Run;           // likewise, and no block operation either

@@ -6,6 +6,7 @@
 #include "slots.h"
 #include "windows.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/ProfileSummary.h"
 
@@ -76,14 +77,45 @@ PreservedAnalyses RunsPass::run(Module &M, ModuleAnalysisManager &AM)
     return PreservedAnalyses::all();
 }
 
-void restoreEntries(Module &M)
-{
-    for (Function &F : M) {
-        const MDNode *Node = F.getMetadata(RunsMetadata);
+using Functions = SmallPtrSet<const Function *, 32>;
 
-        if (Node != nullptr && isKnown(F)) {
-            F.setEntryCount(std::max(F.getEntryCount()->getCount(), numberIn(*Node)));
+// What the calls that are left account for; nothing where not all of them are seen, or one comes
+// from a function that has not its own entries again.
+static std::optional<uint64_t> callsLeft(const Function &F, const Functions &Restored,
+                                         FunctionAnalysisManager &FAM)
+{
+    uint64_t Sum = 0;
+
+    if (!F.hasLocalLinkage()) {
+        return std::nullopt;
+    }
+    for (const Use &U : F.uses()) {
+        auto *Call = dyn_cast<CallBase>(U.getUser());
+
+        if (Call == nullptr || !Call->isCallee(&U) || !isKnown(*Call->getFunction()) ||
+            !Restored.contains(Call->getFunction())) {
+            return std::nullopt;
         }
+        auto &Frequency = FAM.getResult<BlockFrequencyAnalysis>(*Call->getFunction());
+        Sum += countOf(*Call->getParent(), Frequency).value_or(0);
+    }
+    return Sum;
+}
+
+void restoreEntries(Module &M, FunctionAnalysisManager &FAM)
+{
+    std::vector<Function *> Callees = calleesFirst(M);
+    Functions Restored;
+
+    for (Function *F : reverse(Callees)) {
+        const MDNode *Node = F->getMetadata(RunsMetadata);
+
+        if (Node != nullptr && isKnown(*F)) {
+            uint64_t Noted = numberIn(*Node);
+            uint64_t Left = std::min(Noted, callsLeft(*F, Restored, FAM).value_or(Noted));
+            F->setEntryCount(std::max(F->getEntryCount()->getCount(), Left));
+        }
+        Restored.insert(F);
     }
 }
 

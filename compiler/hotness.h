@@ -32,10 +32,10 @@ private:
 std::optional<uint64_t> countOf(const llvm::BasicBlock &Block,
                                 const llvm::BlockFrequencyInfo &Frequency);
 
-// Functions have the entries again that the profile counted, before placement and windows ask.
-// Where a call is inlined LLVM takes the call's count from the function's, and a count too high
-// leaves nothing for its other calls.
-void restoreEntries(llvm::Module &M);
+// Functions have the entries again that the profile counted, before placement and windows ask, but
+// no more than the calls that are left account for. Where a call is inlined LLVM takes the call's
+// count from the function's, and a count too high leaves nothing for its other calls.
+void restoreEntries(llvm::Module &M, llvm::FunctionAnalysisManager &FAM);
 
 // Times the loop ran for an entry, on average; nothing where no profile tells.
 std::optional<double> countedTurns(const llvm::Loop &L, llvm::BlockFrequencyInfo &Frequency);

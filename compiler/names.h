@@ -9,7 +9,7 @@ namespace nandwich {
 // Sections whose objects live in virtual memory; ".bss." makes the second one take no file space.
 constexpr const char DataSection[] = ".nw_vm.data";
 constexpr const char BssSection[] = ".bss.nw_vm";
-// One word an object file: what it was built for. Start-up refuses a mixture.
+// Three numbers an object file: what it was built for. Start-up refuses a mixture.
 constexpr const char ConfigSection[] = "nw_config";
 // What lies in virtual memory, for a recording: struct object of ports/host/accesses.c.
 constexpr const char ObjectsSection[] = "nw_objects";

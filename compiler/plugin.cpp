@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nandwich's LLVM 19 plugin: virtual memory for C programs. `nandwich cc` loads it with
 //   clang-19 -fplugin=nandwich-pass.so -fpass-plugin=nandwich-pass.so -mllvm -nw-frame=512 ...
-// and a test runs one half alone with
+// and a test runs one pass, or one chain of them, with
 //   opt-19 -load-pass-plugin=nandwich-pass.so -nw-frame=512 ...
 //     -passes=nw-runs|nw-prepare|nw-windows|nw-guard|nw|nw-tagged|nw-stack
 // lld runs it over the linked program, whose files are bitcode, with

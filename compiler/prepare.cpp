@@ -27,12 +27,14 @@ PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &AM)
         M.getContext().emitError(Wrong);
         return PreservedAnalyses::all();
     }
+    auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+
     checkProfile(M);
-    restoreEntries(M);
+    restoreEntries(M, FAM);
     Annotations Notes(M);
     renameLibrary(M);
     placeGlobals(M, Notes);
-    keepStatics(M, AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager());
+    keepStatics(M, FAM);
     noteGlobals(M);
     stripAttributes(M);
 

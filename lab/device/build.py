@@ -66,8 +66,8 @@ _JOIN = (
 )
 #: Virtual memory of a program that has none.
 NOWHERE = Range(0x7000_0000, 0x1000)
-#: The tables of ports/guest, on a small processor.
-_SMALL = ("-DNW_GUEST_SLOTS_MAX=16U", "-DNW_GUEST_LOOKASIDE_MAX=1U")
+#: The tables of ports/guest on a small processor: slots, and no look-aside entries.
+_SMALL = (16, 1)
 _OWN_FLAGS = ("-std=gnu11", "-Os", "-ffunction-sections", "-fdata-sections", "-g1", "-w")
 
 
@@ -115,8 +115,7 @@ def relocatable(board: Board, sources: Sequence[Path], *flags: str) -> Path:
     """One relocatable object of several files, each function in a section of its own."""
     include = [f"-I{ROOT / one}" for one in ("core/include", "ports/guest/include")]
     include.append(f"-I{ROOT / 'ports/guest'}")
-    small = _SMALL if board.is_small else ()
-    command = (*board.gcc, *board.specs, *_OWN_FLAGS, "-D_GNU_SOURCE", *include, *small, *flags)
+    command = (*board.gcc, *board.specs, *_OWN_FLAGS, "-D_GNU_SOURCE", *include, *flags)
     recipe = Recipe(
         compile_command=command,
         link_command=(*board.gcc, *_JOIN),
@@ -131,20 +130,26 @@ def _folder(name: str) -> list[Path]:
     return sorted((ROOT / "core" / name).glob("*.c"))
 
 
-def objects(board: Board, layer: str | None) -> dict[str, Path]:
+def _tables(board: Board, guest: toolchain.Guest) -> tuple[str, ...]:
+    """The tables of ports/guest are as long as the program was compiled for."""
+    slots, entries = _SMALL if board.is_small else (guest.slots, max(1, guest.lookaside))
+    return (f"-DNW_GUEST_SLOTS_MAX={slots}U", f"-DNW_GUEST_LOOKASIDE_MAX={entries}U")
+
+
+def objects(board: Board, layer: str | None, guest: toolchain.Guest) -> dict[str, Path]:
     """Our code by owner; `layer` None: for a native program."""
-    port, guest = ROOT / "ports" / "device", ROOT / "ports" / "guest"
+    port, ours = ROOT / "ports" / "device", ROOT / "ports" / "guest"
     names = ["start.c", "calls.c", "ram.c", "streams.c", "end.c"]
     begin = [port / one for one in names]
     if not board.is_small:
         begin.append(port / "files.c")
-    wrappers = [guest / f"{one}.c" for one in _WRAPPERS]
+    wrappers = [ours / f"{one}.c" for one in _WRAPPERS]
     if board.is_small:
-        wrappers = [guest / f"{one}.c" for one in ("alloc", "format", "jump")]
+        wrappers = [ours / f"{one}.c" for one in ("alloc", "format", "jump")]
         wrappers.append(port / "small_library.c")
-    vm = _folder("vm") + [guest / f"{one}.c" for one in _GUARDS]
+    vm = _folder("vm") + [ours / f"{one}.c" for one in _GUARDS]
     both = {
-        "vm": relocatable(board, vm),
+        "vm": relocatable(board, vm, *_tables(board, guest)),
         "wrapper": relocatable(board, wrappers),
         "layer": relocatable(board, [one for name in _LAYERS for one in _folder(name)]),
     }
@@ -310,7 +315,7 @@ def native(
     if counting:
         symbols[counts.RUN_TIME] = "0"
     defined = (f"-Wl,--defsym={name}={value}" for name, value in symbols.items())
-    return _linked(board, program, flags, objects(board, None), layout, *defined)
+    return _linked(board, program, flags, objects(board, None, toolchain.Guest()), layout, *defined)
 
 
 def fixed(
@@ -348,7 +353,7 @@ def virtual(
 ) -> Image:
     """The program in virtual memory over the part; InputError where it does not fit the board.
     Its layout has RAM for frames and statics; that of the image, for frames alone."""
-    ours = objects(board, layer)
+    ours = objects(board, layer, guest)
     instrument = toolchain.compile_flags(guest)
     if not guest.whole:
         return fixed(board, sources, flags, instrument, ours, layout)

@@ -131,6 +131,25 @@ std::map<std::string, uint64_t> stats_of(const PyLavish &self)
     return all;
 }
 
+/* Pages that can be programmed before the next erase: of blocks that are erased and not entered, and
+ * behind what each logical block has written. */
+uint64_t free_pages(const PyLavish &self)
+{
+    const nw_ftl_lavish &lavish = self.lavish;
+    uint32_t blocks = static_cast<uint32_t>(lavish.lavish_count) * lavish.degree;
+    uint64_t pages = 0;
+
+    for (uint32_t i = 0; i < blocks; i++) {
+        pages += (lavish.erased[i / 8] >> i % 8 & 1) != 0 ? lavish.block_pages : 0;
+    }
+    for (uint16_t i = 0; i < lavish.logical_count; i++) {
+        uint32_t begun = lavish.logical[i].next % lavish.block_pages;
+
+        pages += begun != 0 ? lavish.block_pages - begun : 0;
+    }
+    return pages;
+}
+
 } // namespace
 
 void bind_lavish(nb::module_ &m)
@@ -154,6 +173,7 @@ void bind_lavish(nb::module_ &m)
         .def("time_writes", &time_writes, nb::arg("count"), nb::arg("seed") = 1,
              "Processor seconds that so many writes of random sectors take.")
         .def_prop_ro("stats", &stats_of, "What was asked and done, counted.")
+        .def_prop_ro("free_pages", &free_pages, "Programs there is room for before the next erase.")
         .def_prop_ro("ram_bytes", [](const PyLavish &self) { return self.ram_bytes; })
         .def_prop_ro("lavish_blocks", [](const PyLavish &self) { return self.lavish.good; });
 }

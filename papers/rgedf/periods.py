@@ -4,7 +4,7 @@
 from functools import cache, partial
 
 from lab import sweeps
-from lab.experiments import Answer, Report, experiment
+from lab.experiments import NOT_JUDGED, Answer, Report, experiment, near
 from lab.sweeps import Make, Point
 from nandwich.sched.play import Outcome, Scenario
 
@@ -18,6 +18,7 @@ DEFAULT_MS = 40
 #: some ten openings, and whom one of them meets is chance.
 ALIKE = 0.5
 ALIKE_WHY = f"{ALIKE:g} points: whom one opening of the card meets is chance"
+ORDER = "order alone, on the document's set-up: the document gives no figure"
 
 
 def _all_flows(make: Make, x: float, bursty: bool, drop: bool) -> Scenario:
@@ -56,34 +57,24 @@ def _mean(values: list[float]) -> float:
 def all_periods(quick: bool) -> Report:
     """EDF like FIFO, grouping far better, RG-EDF no better than G-EDF, collapse without drop."""
     points = _points(_all_flows, quick, "paper")
+    decides = _points(_all_flows, quick, "decides")
     ours = _points(_all_flows, quick, "ours")
     answers = []
     for bursty in (False, True):
-        answers += _figure_4(points, bursty)
-    answers += [_overhead(ours), *_ours(points), *_ours(ours)]
+        answers += [*_figure_4(points, bursty), *_edf(decides, bursty)]
+    answers += [*_ours(points), *_ours(ours)]
     draw = partial(sweeps.draw_panels, points=points, label="period of all flows, ms")
-    return Report(answers, sweeps.COLUMNS, sweeps.rows(points + ours), draw)
+    return Report(answers, sweeps.COLUMNS, sweeps.rows(points + decides + ours), draw)
 
 
 def _figure_4(points: list[Point], bursty: bool) -> list[Answer]:
     end, words = sweeps.panels(bursty)
     drop = sweeps.chosen(points, bursty=bursty)
     keep = sweeps.chosen(points, bursty=bursty, drop=False)
-    edf = max(abs(one.share("edf") - one.share("fifo")) for one in drop)
     reorder = max(one.share("rg-edf") - one.share("g-edf") for one in drop)
     lead = _at(drop, 20).share("g-edf") - _at(drop, 20).share("fifo")
     collapse = max(_at(keep, 20).share("fifo"), _at(keep, 20).share("edf"))
     return [
-        Answer(
-            round(edf, 2),
-            holds=edf <= ALIKE,
-            why="EDF orders the same work: a block a request",
-            part=f"edf{end}",
-            claim=f"EDF behaves like FIFO: largest difference{words}",
-            published="alike",
-            unit="points",
-            tolerance=ALIKE_WHY,
-        ),
         Answer(
             round(lead, 1),
             holds=lead > 20,
@@ -108,31 +99,49 @@ def _figure_4(points: list[Point], bursty: bool) -> list[Answer]:
         ),
         Answer(
             round(collapse, 2),
-            holds=collapse < 5,
+            holds=near(collapse, 0, points=5),
             why="at 20 ms, late requests kept",
             part=f"collapse{end}",
             claim=f"without dropping FIFO and EDF collapse: the better of the two{words}",
             published="about 0",
             unit="% met",
-            tolerance="below 5 %, at twice the default load: read off as about 0",
+            tolerance="5 %, at twice the default load: read off as about 0",
         ),
     ]
 
 
-def _overhead(ours: list[Point]) -> Answer:
-    """Where deciding takes time: the document's own node pays for EDF's heap, too."""
-    loaded = [one for one in sweeps.chosen(ours) if one.x <= DEFAULT_MS]
-    cost = _mean([one.share("edf") - one.share("fifo") for one in loaded])
-    return Answer(
-        round(cost, 2),
-        holds=cost < 0,
-        why="EDF's heap takes time that FIFO gives to the card",
-        part="edf-overhead",
-        claim="EDF has more overhead than FIFO: EDF - FIFO on our node, periods up to 40 ms",
-        published="< 0",
-        unit="points on average",
-        tolerance="none but the sign: the document gives no time for deciding",
-    )
+def _edf(decides: list[Point], bursty: bool) -> list[Answer]:
+    """Where deciding takes time: without it EDF and FIFO write the same requests, for all flows
+    have one deadline."""
+    end, words = sweeps.panels(bursty)
+    loaded = [one for one in sweeps.chosen(decides, bursty=bursty) if one.x <= DEFAULT_MS]
+    leads = {one.x: one.share("edf") - one.share("fifo") for one in loaded}
+    most = max(leads, key=lambda x: abs(leads[x]))
+    cost = _mean(list(leads.values()))
+    return [
+        Answer(
+            round(leads[most], 2),
+            holds=near(leads[most], 0, points=5),
+            why=f"at {most:g} ms, deciding as long as on our 8051: FIFO drops late requests one by "
+            "one from the front, EDF out of its heap",
+            part=f"edf{end}",
+            claim=f"EDF behaves like FIFO: EDF - FIFO where it is farthest from 0{words}",
+            published="alike",
+            unit="points",
+            tolerance="5 points: curves that lie on each other in a figure of 0 to 100 %",
+        ),
+        Answer(
+            round(cost, 2),
+            holds=cost < 0,
+            why="EDF's heap takes time that FIFO gives to the card; where nearly all is late EDF "
+            "finds what is not",
+            part=f"edf-overhead{end}",
+            claim=f"EDF has more overhead than FIFO: EDF - FIFO, periods up to 40 ms{words}",
+            published="< 0",
+            unit="points on average",
+            tolerance=ORDER,
+        ),
+    ]
 
 
 @experiment(
@@ -166,17 +175,18 @@ def _gain(points: list[Point], before: list[Point], policy: str, bursty: bool) -
         if now.x < DEFAULT_MS
     ]
     gain = _mean([now.share(policy) - then.share(policy) for now, then in pairs])
+    fifo = _mean([now.share("fifo") - then.share("fifo") for now, then in pairs])
     other = _mean([now.share("rg-edf") - now.share("g-edf") for now, _ in pairs])
     return Answer(
         round(gain, 2),
-        holds=gain > 0,
-        why="fewer requests in all, and the fast flow fills its blocks; RG-EDF - G-EDF: "
-        f"{other:+.2f}",
+        verdict=NOT_JUDGED,
+        why="true of any policy, for two of three flows hand in less: FIFO gains "
+        f"{fifo:+.2f}; RG-EDF - G-EDF here: {other:+.2f}",
         part=f"{policy}{end}",
         claim=f"{policy.upper()} gains over figure 4, periods below 40 ms{words}",
         published="> 0",
         unit="points on average",
-        tolerance="none but the sign: the document gives no figure",
+        tolerance="none: not judged",
     )
 
 
@@ -191,8 +201,8 @@ def _gain(points: list[Point], before: list[Point], policy: str, bursty: bool) -
 def throughput(quick: bool) -> Report:
     """FIFO flat, EDF below, grouping rising until the queue is full; end-to-end time; causes."""
     points = _points(_all_flows, quick, "paper")
-    ours = _points(_all_flows, quick, "ours")
-    answers = [_flat(points), _below(ours)]
+    decides = _points(_all_flows, quick, "decides")
+    answers = [_flat(points), _below(decides)]
     for bursty in (False, True):
         answers += _grouping(points, bursty)
     draw = partial(
@@ -203,7 +213,7 @@ def throughput(quick: bool) -> Report:
         what="requests written a second",
         with_bound=False,
     )
-    return Report(answers, sweeps.COLUMNS, sweeps.rows(points + ours), draw)
+    return Report(answers, sweeps.COLUMNS, sweeps.rows(points + decides), draw)
 
 
 def _rate(outcome: Outcome) -> float:
@@ -230,8 +240,8 @@ def _flat(points: list[Point]) -> Answer:
     )
 
 
-def _below(ours: list[Point]) -> Answer:
-    busy = _busy(ours)
+def _below(decides: list[Point]) -> Answer:
+    busy = _busy(decides)
     fifo = _mean([_rate(one.outcomes["fifo"]) for one in busy])
     edf = _mean([_rate(one.outcomes["edf"]) for one in busy])
     return Answer(
@@ -239,10 +249,10 @@ def _below(ours: list[Point]) -> Answer:
         holds=edf < fifo,
         why=f"FIFO writes {fifo:.1f} there: one request a write in both, and EDF decides longer",
         part="edf",
-        claim="EDF is below FIFO, on our node, where deciding takes time",
+        claim="EDF is below FIFO, where deciding takes time",
         published="below",
         unit="requests/s",
-        tolerance="none but the sign: the document gives no time for deciding",
+        tolerance=ORDER,
     )
 
 

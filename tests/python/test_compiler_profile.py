@@ -73,6 +73,23 @@ def test_a_profile_of_another_program_is_refused(tmp_path: Path) -> None:
     refused = _nandwich(tmp_path, "cc", "--profile=counts", "other.c", "-o", "other")
     assert refused.returncode != 0
     assert "the profile is of another program" in refused.stderr
+    assert "delete its file" in refused.stderr
+    assert "use -v to see" not in refused.stderr  # clang's command, of which the user gave none
+
+
+def test_nothing_is_written_over_the_profile(tmp_path: Path) -> None:
+    """A report of `run` and a program of `cc` went over the counts that they had read."""
+    _profiled(tmp_path, "10")
+    before = (tmp_path / "counts").read_bytes()
+    for words in (
+        ("run", "--profile", "counts", "--json", "counts", "program.c"),
+        ("run", "--profile", "counts", "--record", "counts", "program.c"),
+        ("cc", "--profile", "counts", "program.c", "-o", "counts"),
+    ):
+        refused = _nandwich(tmp_path, *words)
+        assert refused.returncode == 2, refused.stderr
+        assert re.search("would (over)?write", refused.stderr)
+    assert (tmp_path / "counts").read_bytes() == before
 
 
 def test_what_has_changed_since_is_said_and_built_without(tmp_path: Path) -> None:

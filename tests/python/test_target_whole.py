@@ -2,6 +2,7 @@
 """Programs of several files as firmware: one program to compiler and pass, its globals in RAM, and
 the counts of a native run on the board."""
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -145,6 +146,17 @@ def test_statics_of_all_files_stay_in_ram(tmp_path: Path, target: str) -> None:
     table = _invoke(target, first, second, "--statics", size).stdout
     assert f"(statics {some['statics']['bytes']} of both)" in table
     assert "in RAM, of --statics" in table
+
+
+def test_look_aside_entries_take_their_ram_and_no_more(tmp_path: Path) -> None:
+    """Goal: the tables of the run time are as long as the program asks, four addresses an entry."""
+    program = tmp_path / "main.c"
+    program.write_text("int main(void) { return 0; }\n")
+    taken = [
+        _json("cortex-m3", program, "--lookaside", str(entries))["bytes"]["bss"]
+        for entries in (0, 64, 256)
+    ]
+    assert [more - less for less, more in itertools.pairwise(taken)] == [63 * 16, 192 * 16]
 
 
 def test_statics_that_leave_no_frames_are_refused(tmp_path: Path) -> None:

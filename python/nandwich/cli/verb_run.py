@@ -322,7 +322,8 @@ def command(
     """
     paths_in = _sources(sources)
     outputs = (*(choices[key] for key in _WRITTEN), json_target)
-    output.check_apart((*paths_in, *parts.files(choices["chip"]), "/dev/stdin"), outputs)
+    counts = () if profile is None else (profile,)
+    output.check_apart((*paths_in, *parts.files(choices["chip"]), *counts, "/dev/stdin"), outputs)
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
     if target != "host":

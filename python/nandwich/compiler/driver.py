@@ -66,7 +66,7 @@ def plan(
     if not files:
         return Plan([toolchain.CLANG, *plain])
     toolchain.refuse_flags(plain)
-    outputs.refuse_over(files, plain)
+    outputs.refuse_over([*files, *([profile] if profile else [])], plain)
     for name in files:
         toolchain.refuse_language(name)
     if "-shared" in plain:
@@ -118,7 +118,7 @@ def _our_words(arguments: Sequence[str], choices: dict[str, str]) -> tuple[list[
         else:
             plain.append(argument)
     if profile and separate:
-        raise InputError("--profile: it is read where the program is optimised as a whole")
+        raise InputError(profiles.NOT_SEPARATE)
     return plain, separate, profile
 
 

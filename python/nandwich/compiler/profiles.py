@@ -10,6 +10,9 @@ TOOL = "llvm-profdata-19"
 _MERGED, _RAW = b"\xfflprofi\x81", b"\xfflprofr\x81"
 #: In the eighth byte of the version, which follows: counted in bitcode, not by the front end.
 _IN_BITCODE = 1
+NOT_SEPARATE = (
+    "--profile: leave --separate out; counts are read where a program is optimised as a whole"
+)
 
 
 def check(path: Path) -> None:

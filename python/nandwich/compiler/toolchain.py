@@ -135,7 +135,7 @@ class Guest:
     whole: bool = True
     #: RAM for the hottest globals; of a whole program only.
     statics_bytes: int = 0
-    #: What a native run counted (profile.py); it decides where guards stand.
+    #: What a native run counted (profiles.py); it decides where guards stand.
     profile: str = ""
     #: More for the pass, as key=value.
     words: Sequence[str] = field(default_factory=tuple)

@@ -23,7 +23,7 @@ def provide(
     InputError where the file is no profile, and where the program is built file by file.
     """
     if separate:
-        raise InputError("--profile: it is read where the program is optimised as a whole")
+        raise InputError(profiles.NOT_SEPARATE)
     fresh = not path.exists()
     if fresh:
         below = folder / "profile"

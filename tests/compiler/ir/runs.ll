@@ -1,7 +1,8 @@
 ; SPDX-License-Identifier: Apache-2.0
 ; What the profile counted is noted before LLVM's passes make more or less of it. 'inflated' has
 ; weights that say 1,000,000,000 where 9,000 runs were counted: 'hot' is still hot beside it. What was
-; taken from the entries of 'emptied' comes back.
+; taken from the entries of 'emptied' comes back. 'inlined' keeps none: its one call that is left
+; never ran.
 ; RUN: opt-19 -load-pass-plugin %plugin -passes=nw-runs -S %s | FileCheck-19 --check-prefix=NOTE %s
 ; RUN: opt-19 -load-pass-plugin %plugin -passes=nw-guard -nw-frame=512 -S %s | FileCheck-19 --check-prefix=HOT %s
 ; RUN: opt-19 -load-pass-plugin %plugin -passes=nw-prepare -nw-frame=512 -S %s | FileCheck-19 --check-prefix=BACK %s
@@ -17,7 +18,9 @@ target triple = "x86_64-pc-linux-gnu"
 ; HOT:       define i32 @inflated(
 
 ; BACK: define i32 @emptied({{.*}} !prof ![[COUNT:[0-9]+]]
-; BACK: ![[COUNT]] = !{!"function_entry_count", i64 4000}
+; BACK: define internal i32 @inlined({{.*}} !prof ![[NONE:[0-9]+]]
+; BACK-DAG: ![[COUNT]] = !{!"function_entry_count", i64 4000}
+; BACK-DAG: ![[NONE]] = !{!"function_entry_count", i64 0}
 
 define i32 @hot(ptr %p) !prof !10 {
   %v = load i32, ptr %p, align 4
@@ -40,6 +43,20 @@ define i32 @emptied(ptr %p) !prof !16 !nw.runs !17 {
   ret i32 0
 }
 
+define internal i32 @inlined(ptr %p) !prof !16 !nw.runs !17 {
+  %v = load i32, ptr %p, align 4
+  ret i32 %v
+}
+
+define i32 @caller(ptr %p, i1 %seldom) !prof !10 {
+  br i1 %seldom, label %never, label %always, !prof !18
+never:
+  %v = call i32 @inlined(ptr %p)
+  ret i32 %v
+always:
+  ret i32 0
+}
+
 !llvm.module.flags = !{!0}
 !0 = !{i32 1, !"ProfileSummary", !1}
 !1 = !{!2, !3, !4, !5, !6, !7, !8, !9}
@@ -59,3 +76,4 @@ define i32 @emptied(ptr %p) !prof !16 !nw.runs !17 {
 !15 = !{i64 9000}
 !16 = !{!"function_entry_count", i64 0}
 !17 = !{i64 4000}
+!18 = !{!"branch_weights", i32 0, i32 10000}

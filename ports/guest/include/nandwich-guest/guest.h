@@ -54,9 +54,9 @@ uint32_t nw_guest_globals_bytes(void);
 
 /* Open everything; base, frame_bytes, slots and slot_table are filled in where they are 0, and the
  * look-aside entries always. The heap gets what the globals leave over.
- * NW_ERR_CONFIG: objects built for different frames or slots, or a config that contradicts them, or
- * less virtual memory than the globals need; else as nw_vm_open(), nw_heap_open(), nw_vm_write().
- * */
+ * NW_ERR_CONFIG: objects built for different frames, slots or entries, or a config that contradicts
+ * them, or less virtual memory than the globals need; else as nw_vm_open(), nw_heap_open(),
+ * nw_vm_write(). */
 int nw_guest_open(const struct nw_vm_config *config);
 
 /* The VM's statistics with the accesses counted so far. Exact after a call from the program; a sum
