@@ -89,7 +89,6 @@ def test_experiments_on_guests_have_verdicts(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["papers", "IC-13", "IC-14", "IC-7", *out])
     assert done.exit_code == 0, done.output
     answers = {one["id"]: one for one in json.loads(target.read_text())}
-    assert answers["IC-13"]["verdict"] == "not judged"
     assert all(one["verdict"] == NOT_JUDGED for one in answers.values())  # smaller runs
     assert 20 < answers["IC-14"]["measured"] < 100
     assert answers["IC-7"]["measured"] == 5  # once each time
