@@ -62,7 +62,7 @@ SETUP = (
     "healings, six workloads of table 2.1 (requests, share of writes, mean gap and size), "
     "repeated; ours: 512 blocks of 256 pages of 8 KB, empty at first, exponential gaps and sizes, "
     "whole pages over half of the device with the localities of docs/replay.md, SWL of single "
-    f"blocks at threshold {THRESHOLD}, where it moves about as many blocks as table 2.4 says "
+    f"blocks at threshold {THRESHOLD}, of 2, 4 and 10 the one nearest to table 2.4 in all "
     "(the thesis gives no pages, no places, no k and no T)"
 )
 

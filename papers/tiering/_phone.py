@@ -38,6 +38,10 @@ _ZONE_PAGES = 1024  # whose last reader is taken for the writer
 _WEEK = 7
 
 
+#: What the thesis charges for a page and a block of this size: 1.5, 17 and 10 J/GB.
+READ_NJ, PROGRAM_NJ, ERASE_NJ = 6_144, 69_632, 5_242_880
+
+
 @dataclass(frozen=True)
 class App:
     """Reads, writes and mean KB of table 4.3; hours of the day it is used in, which share of its
@@ -250,6 +254,8 @@ def part(model: Model) -> _native.Part:
     made.set("spare_bytes", "224 B")
     made.set("block_pages", "128")
     made.set("blocks", str(model.blocks))
+    for name, energy_nj in (("read", READ_NJ), ("program", PROGRAM_NJ), ("erase", ERASE_NJ)):
+        made.set(f"{name}.energy", f"{energy_nj} nJ")
     made.set("factory_bad", "0")
     return made
 
@@ -283,7 +289,7 @@ class Outcome:
     apps: tuple[dict[str, int], ...]
     hours: tuple[dict[str, int], ...]
     result: dict[str, int]
-    erases: int
+    layer: dict[str, int]
     tier: dict[str, int]
     bound: dict[str, int] | None
 
@@ -316,8 +322,24 @@ class Outcome:
         return self.written_to_flash / self.bound["flash_writes_least"] - 1
 
     @property
+    def erases(self) -> int:
+        return self.layer["erases"]
+
+    @property
     def energy_pj(self) -> int:
         return self.result["energy_pj"]
+
+    def joules(self) -> dict[str, float]:
+        """Where the energy goes: what host and tier ask of flash, what collection adds, the NVM."""
+        layer = self.layer
+        parts = {
+            "reads": (layer["reads"] - layer["copies"]) * READ_NJ,
+            "writes": layer["host_writes"] * PROGRAM_NJ,
+            "collection": layer["copies"] * (READ_NJ + PROGRAM_NJ),
+            "erases": layer["erases"] * ERASE_NJ,
+        }
+        parts["NVM"] = self.energy_pj // 1000 - sum(parts.values())
+        return {name: energy_nj / 1e9 for name, energy_nj in parts.items()}
 
     @property
     def written_to_flash(self) -> int:
@@ -364,7 +386,7 @@ def run(user: int, model: Model, way: Way) -> Outcome:
         tuple(player.shares("app")),
         tuple(player.shares("hour")),
         {key: value for key, value in result.items() if isinstance(value, int)},
-        result["layer"]["erases"],
+        result["layer"],
         device.tier(),
         player.bound(),
     )

@@ -7,12 +7,12 @@
  * NAND-Flash-based Embedded Storage Systems", PhD thesis, Hong Kong Polytechnic University, 2016,
  * chapter 2. The stages there come out of three rules here:
  *   - Blocks lie in pools. At first all are young; for each logical block found hot, and for each
- *     block healed, the young block with the most erases joins the old pool, and its data moves away
- *     if it has any; a block that was healed is new.
+ *     block healed, the most erased young block joins the old pool, and its data moves away if it
+ *     has any; a block that was healed is new.
  *   - Hot data takes old blocks, the most worn first, else the most worn young one, which gets old;
  *     a new one, the least worn, only when none is young. Cold data takes young blocks, else new
- *     ones, else old ones, each the least worn first. (The thesis does not say which old block, what
- *     hot data does while none is free, nor what makes blocks old once healings have begun.)
+ *     ones, else old ones, each the least worn first. (The thesis does not say which old block,
+ *     what hot data does while none is free, nor what makes blocks old once healings have begun.)
  *   - When every block but the bad ones has been healed, all are young again and what was hot is
  *     forgotten.
  * Which data is hot: each logical block has a counter of updates. When one reaches 255, the cold
