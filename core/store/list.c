@@ -318,7 +318,7 @@ static int read_element(struct nw_store *store, struct object *object,
 
     if (part < cursor->length) {
         if (chunk->kind != 0 && store_seal(store) == NULL) {
-            result = store_check_payload(store, chunk, data, part);
+            result = store_payload_by(store, chunk, data, part, 0);
         }
         return result < 0 ? result : store_read_part(store, chunk, cursor->offset, part, data);
     }

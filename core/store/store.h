@@ -415,10 +415,10 @@ int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head 
 int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
-                        uint16_t bytes);
 int store_verify(struct nw_store *store, struct chunk *chunk);
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
+int store_payload_by(struct nw_store *store, struct chunk *chunk, void *data, uint16_t bytes,
+                     int ahead);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 uint8_t store_swap_of(const struct nw_store *store, uint16_t block);

@@ -190,8 +190,8 @@ int store_pin(struct nw_store *store, uint16_t block)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* The page that an image holds is held, and no log is known. Its end may lie in the page that is
- * held now. */
+/* The page that an image holds is held, and no log is known: from when it is read, for it may lie in
+ * a block that stands in. Its end may lie in the page that is held now. */
 static int load_image(struct nw_store *store, const struct chunk *image)
 {
     uint16_t shift = store_whole(store, store->block_header);
@@ -200,7 +200,6 @@ static int load_image(struct nw_store *store, const struct chunk *image)
     int result = store_read(store, store_data_at(store, image, first), shift, rest, 0);
 
     if (result == NW_OK) {
-        store_forget_log(store);
         store_let_go(store);
         result = store_read(store, store_data_at(store, image, 0), first, store->buffer, 0);
     }
@@ -210,6 +209,8 @@ static int load_image(struct nw_store *store, const struct chunk *image)
         sum = store_sum_add(store, sum, store->buffer, store->page_bytes);
         result = store_sum_check(store, sum, image);
     }
+    store_forget_log(store);
+    store_let_go(store); /* the buffer is not the cache's */
     hold(store, image->key);
     return result;
 }

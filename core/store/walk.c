@@ -298,8 +298,8 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
 
 /* Is the payload what was written? It is read in pieces, by way of `by` where that takes more than
  * we do. Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
-int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
-                        uint16_t bytes)
+static int check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                         uint16_t bytes)
 {
     int told = by != NULL;
     uint8_t own[32];
@@ -333,10 +333,11 @@ int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8
     return store_sum_check(store, sum, chunk);
 }
 
-static int look_over(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
+static int look_over(struct nw_store *store, const struct chunk *chunk, void *data, uint16_t bytes,
+                     int ahead)
 {
-    if (data == NULL) {
-        return store_check_payload(store, chunk, NULL, 0);
+    if (bytes < chunk->length || data == NULL) {
+        return check_payload(store, chunk, data, bytes);
     }
     uint32_t sum = store_sum_begin(store, chunk);
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
@@ -362,24 +363,31 @@ static int read_sum(struct nw_store *store, struct chunk *chunk)
 }
 
 /* All of a chunk's payload, checked; NULL: data is only checked. What is damaged is read once more,
- * checksum and payload: one read may be wrong, and the next right. What the chunk is stays as it
- * was told: callers have gone by it, and have not seen what a header says that another read brings.
- */
+ * checksum and payload, and once again: one read may be wrong, and so may the one that brought what
+ * the cache holds since an earlier call. What the chunk is stays as it was told: callers have gone
+ * by it, and have not seen what a header says that another read brings. */
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
 {
-    uint32_t tampered = store->stats.tampered;
-    int result = look_over(store, chunk, data, ahead);
+    return store_payload_by(store, chunk, data, data != NULL ? chunk->length : (uint16_t)0, ahead);
+}
 
-    if (store_is_damage(result)) {
+/* The same; where there are fewer bytes than the payload has it is only checked, by way of them. */
+int store_payload_by(struct nw_store *store, struct chunk *chunk, void *data, uint16_t bytes,
+                     int ahead)
+{
+    uint32_t tampered = store->stats.tampered;
+    int result = look_over(store, chunk, data, bytes, ahead);
+
+    for (uint8_t tries = 2; tries > 0 && store_is_damage(result); tries--) {
         store->stats.tampered = tampered;
         store->cache_page = STORE_NONE;
         result = read_sum(store, chunk);
         if (result == NW_OK) {
-            result = look_over(store, chunk, data, ahead);
+            result = look_over(store, chunk, data, bytes, ahead);
         }
     }
     if (result < 0 && store_seal(store) != NULL && data != NULL) {
-        memset(data, 0, chunk->length); /* nothing unproven is handed out */
+        memset(data, 0, bytes); /* nothing unproven is handed out */
     }
     return result;
 }
