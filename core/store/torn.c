@@ -97,8 +97,8 @@ static int goes_on(struct nw_store *store, uint16_t block)
     struct chunk chunk;
     int result = store_look_at_page(store, second, &head);
 
-    if (result != NW_ERR_NOT_FOUND && result != NW_ERR_UNWRITTEN) {
-        return result == NW_OK ? 1 : result;
+    if (result != NW_ERR_NOT_FOUND && result != NW_ERR_UNWRITTEN && result != NW_ERR_KEY) {
+        return result == NW_OK ? 1 : result; /* half a tag looks like another key's */
     }
     result = 1;
     while (result > 0) {
