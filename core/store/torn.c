@@ -190,8 +190,8 @@ int store_pin(struct nw_store *store, uint16_t block)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* The page that an image holds is held, and no log is known: from when it is read, for it may lie in
- * a block that stands in. Its end may lie in the page that is held now. */
+/* The page that an image holds is held, and no log is known: but for reading the image, which may
+ * lie in a block that stands in. Its end may lie in the page that is held now. */
 static int load_image(struct nw_store *store, const struct chunk *image)
 {
     uint16_t shift = store_whole(store, store->block_header);

@@ -344,7 +344,7 @@ def test_too_much_code_is_told(tmp_path: Path) -> None:
 def test_a_smaller_layer_where_ram_is_short() -> None:
     """Goal: nobody chose a layer: page where its RAM is there, else tree, whose map lies in flash;
     each runs by choice, too."""
-    arguments = (_EXAMPLES / "hello.c", "--no-native", "--vm", "4M", "--ram", "60K")
+    arguments = (_EXAMPLES / "hello.c", "--no-native", "--vm", "4M", "--ram", "64K")
     roomy = _json(_EXAMPLES / "hello.c", "--no-native", "--vm", "4M")
     assert [roomy["device"]["ftl"], _json(*arguments)["device"]["ftl"]] == ["page", "tree"]
     value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--ftl", "tree", "--", "merge", "3000")
