@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flags with which clang-19 builds a program into virtual memory.
 
-`docs/compiler.md` explains each flag. Everything that compiles or links a guest (`nandwich cc`,
+`docs/compiler-reference.md` explains each flag. Everything that compiles or links a guest (`nandwich cc`,
 `nandwich run`, the tests) takes its flags from here.
 """
 
