@@ -2,11 +2,15 @@
 """The experiments of papers/capsule that nothing else runs, on their smaller inputs."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from nandwich.cli.main import main
+from papers.capsule import accesses
+from papers.capsule._rig import Rig
 
 
 def answers_of(folder: Path, *names: str) -> dict[str, dict[str, object]]:
@@ -33,3 +37,46 @@ def test_memory_is_measured_on_the_processor(tmp_path: Path) -> None:
     rom = [float(str(found[f"C-RAM/{number}-ROM"]["measured"])) for number in (1, 2)]
     assert 16 < rom[1] < rom[0] < 45
     assert all(one["why"] for one in found.values())
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, "holds"), (0.8, "differs"), (1.2, "differs")]
+)
+def test_dearer_and_cheaper_nodes_turn_the_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: float, verdict: str
+) -> None:
+    """Goal: a figure holds near the printed one, and neither far below nor far above it."""
+    cost = Rig.cost
+
+    def scaled(rig: Rig, *calls: Callable[[], object]) -> tuple[float, float]:
+        energy, time = cost(rig, *calls)
+        return energy * factor, time * factor
+
+    monkeypatch.setattr(Rig, "cost", scaled)
+    assert answers_of(tmp_path, "C6")["C6/write"]["verdict"] == verdict
+
+
+def test_reading_far_cheaper_than_printed_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: the fall of 72 % from 8 to 64 B is not held by any deeper one."""
+    for fall, verdict in ((0.72, "holds"), (0.85, "differs"), (0.5, "differs")):
+        costs = {64: 1 - fall}
+        monkeypatch.setattr(accesses, "_read_uj", lambda size, of=costs: of.get(size, 1.0))
+        assert answers_of(tmp_path, "C6")["C6/read"]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "verdict"),
+    [
+        ("sequential insert", 256, "not reachable"),
+        ("sequential insert", 128, "differs"),
+        ("random insert", 64, "holds"),
+        ("random insert", 256, "differs"),
+    ],
+)
+def test_the_largest_node_proves_nothing_of_larger_ones(name: str, size: int, verdict: str) -> None:
+    """Goal: C8 tells no "from 256 B on" where its nodes end there."""
+    answer = accesses._best(name, size, 256)
+    assert (answer.verdict or ("holds" if answer.holds else "differs")) == verdict
+    assert answer.why
