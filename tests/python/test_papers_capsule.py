@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from nandwich.cli.main import main
-from papers.capsule import accesses, compaction
+from papers.capsule import accesses, compaction, whole
 from papers.capsule._rig import Rig
 
 
@@ -91,3 +91,15 @@ def test_the_largest_node_proves_nothing_of_larger_ones(name: str, size: int, ve
     answer = accesses._best(name, size, 256)
     assert (answer.verdict or ("holds" if answer.holds else "differs")) == verdict
     assert answer.why
+
+
+def test_what_no_table_has_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: opening a file that costs nothing here holds nothing; the share of an application whose
+    sensor is unknown is not judged; storage against the radio would be, were it within reach."""
+    found = answers_of(tmp_path, "C11", "C-T6")
+    for name in ("C-T6/open-mJ", "C-T6/open-ms", "C11/share"):
+        assert found[name]["verdict"] == "not judged", name
+    assert found["C11/radio"]["verdict"] == "not reachable"
+    monkeypatch.setattr(whole, "_radio_mj", lambda: whole.PAPER_STORAGE_MJ / 0.72)
+    verdicts = [whole._shares(factor * whole.PAPER_STORAGE_MJ)[1] for factor in (0.8, 1.0, 1.2)]
+    assert [(one.verdict, one.holds) for one in verdicts] == [("", False), ("", True), ("", False)]
