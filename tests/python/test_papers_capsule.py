@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from nandwich.cli.main import main
-from papers.capsule import accesses, compaction, whole
+from papers.capsule import accesses, compaction, memory, whole
 from papers.capsule._rig import Rig
 
 
@@ -45,6 +45,7 @@ def test_memory_is_measured_on_the_processor(tmp_path: Path) -> None:
     which holds; code is told with the reason."""
     found = answers_of(tmp_path, "C-RAM")
     assert [found[f"C-RAM/{number}-RAM"]["verdict"] for number in (1, 2)] == ["holds", "holds"]
+    assert [found[f"C-RAM/{number}-ROM"]["verdict"] for number in (1, 2)] == ["differs", "differs"]
     rom = [float(str(found[f"C-RAM/{number}-ROM"]["measured"])) for number in (1, 2)]
     assert 16 < rom[1] < rom[0] < 45
     assert all(one["why"] for one in found.values())
@@ -103,3 +104,13 @@ def test_what_no_table_has_is_not_judged(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(whole, "_radio_mj", lambda: whole.PAPER_STORAGE_MJ / 0.72)
     verdicts = [whole._shares(factor * whole.PAPER_STORAGE_MJ)[1] for factor in (0.8, 1.0, 1.2)]
     assert [(one.verdict, one.holds) for one in verdicts] == [("", False), ("", True), ("", False)]
+
+
+@pytest.mark.parametrize(("kb", "verdict"), [(1.0, "differs"), (1.6, "holds"), (2.4, "differs")])
+def test_less_ram_than_printed_differs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kb: float, verdict: str
+) -> None:
+    """Goal: C-RAM holds near what is printed, not at anything below it."""
+    bytes_of = dict.fromkeys(("ROM", "ROM at plain -Os", "RAM", "of it the store's"), kb * 1024)
+    monkeypatch.setattr(memory, "_measure", lambda _: bytes_of)
+    assert answers_of(tmp_path, "C-RAM")["C-RAM/1-RAM"]["verdict"] == verdict
