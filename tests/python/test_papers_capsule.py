@@ -4,14 +4,18 @@
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from bench.store import ours
+from lab.peers import SHAPES
 from nandwich.cli.main import main
 from papers.capsule import accesses, compaction, memory, whole
 from papers.capsule._rig import Rig
+from papers.ours import store_cost
 
 
 def answers_of(folder: Path, *names: str) -> dict[str, dict[str, object]]:
@@ -114,3 +118,18 @@ def test_less_ram_than_printed_differs_too(
     bytes_of = dict.fromkeys(("ROM", "ROM at plain -Os", "RAM", "of it the store's"), kb * 1024)
     monkeypatch.setattr(memory, "_measure", lambda _: bytes_of)
     assert answers_of(tmp_path, "C-RAM")["C-RAM/1-RAM"]["verdict"] == verdict
+
+
+def test_a_store_without_peers_beside_it_is_not_judged() -> None:
+    """Goal: store-cost is our own claim, and holds nothing where nobody else was measured."""
+    counts = next(iter(ours(SHAPES[0])))
+    dearer = replace(counts, store="another", programs=counts.programs + 1)
+    cheaper = replace(counts, store="another", programs=counts.programs - 1)
+    alone = store_cost._answer([counts], counts.shape, counts.work, "no compiler")
+    assert (alone.verdict, alone.holds) == ("not judged", False)
+    verdicts = [
+        store_cost._answer([counts, other], counts.shape, counts.work, "").holds
+        for other in (dearer, cheaper)
+    ]
+    assert verdicts == [True, False]
+    assert store_cost.store_cost.document == "ours"
