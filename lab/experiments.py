@@ -60,7 +60,8 @@ HOLDS, DIFFERS, ERROR = "holds", "differs", "error"
 NOT_REACHABLE, NOT_JUDGED = "not reachable", "not judged"
 VERDICTS = (HOLDS, DIFFERS, NOT_REACHABLE, NOT_JUDGED, ERROR)
 
-#: The document of the experiments in a folder of papers/; that of a claim of our own is "ours".
+#: The document of the experiments in a folder of papers/; that of a claim of our own, as all in
+#: papers/ours are, is "ours".
 DOCUMENTS = {
     "fatvm": "FaTVM",
     "vimem": "ViMem",

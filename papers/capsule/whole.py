@@ -4,18 +4,30 @@ SenSys 2006)."""
 
 from functools import partial
 
-from lab.experiments import Answer, Report, experiment
+from lab.experiments import NOT_JUDGED, NOT_REACHABLE, Answer, Report, experiment, near
 from nandwich import _native
-from papers.capsule._rig import Rig
+from papers.capsule._rig import PERCENT, SETUP, TOLERANCE, Rig
 
 COLUMNS = ["call", "uJ", "us"]
+FILE_TOLERANCE = (
+    f"{PERCENT} % to either side, as for the NAND: how far other costs of the part may be from the "
+    "document's, nothing tells"
+)
 
 
 def _rows(costs: dict[str, tuple[float, float]]) -> list[list[str | float]]:
     return [[name, round(energy, 2), round(time, 1)] for name, (energy, time) in costs.items()]
 
 
-@experiment("C-T5", claim="checkpoint, rollback, restore", published="", unit="", judges_quick=True)
+@experiment(
+    "C-T5",
+    claim="checkpoint, rollback, restore",
+    published="",
+    unit="",
+    judges_quick=True,
+    where="table 5",
+    setup=f"one stream and one index on {SETUP}",
+)
 def checkpoints(quick: bool) -> Report:  # noqa: ARG001
     """A stream of 100 readings and an index of 20 values."""
     rig = Rig(blocks=128, objects=4, checkpoints=1)
@@ -46,12 +58,13 @@ def checkpoints(quick: bool) -> Report:  # noqa: ARG001
     answers = [
         Answer(
             round(costs[name][which], 2),
-            holds=costs[name][which] <= published[name][which],
+            holds=near(costs[name][which], published[name][which], percent=PERCENT),
             why=why[name],
             part=f"{name}-{unit}",
             claim=name,
             published=published[name][which],
-            unit=f"{unit} at most",
+            unit=unit,
+            tolerance=TOLERANCE,
         )
         for name in costs
         for which, unit in ((0, "uJ"), (1, "us"))
@@ -59,18 +72,64 @@ def checkpoints(quick: bool) -> Report:  # noqa: ARG001
     return Report(answers, COLUMNS, _rows(costs))
 
 
-#: Bytes that the paper's application writes and reads, at its costs with a buffer of 512 B and
-#: reads of 64 B, are 14.5 % of its energy; the radio and the sensor have the rest.
-PAPER_STORAGE_UJ = 48_000 * 0.144 + 24_000 * (4.07 / 64 + 0.105)
-OTHERS_UJ = PAPER_STORAGE_UJ * (100 - 14.5) / 14.5
+#: What the application writes and reads, at the document's costs with a buffer of 512 B and reads
+#: of 64 B.
+PAPER_STORAGE_MJ = (48_000 * 0.144 + 24_000 * (4.07 / 64 + 0.105)) / 1e3
+STORAGE, RADIO = 14.5, 20.1
+PACKET = 20
+
+
+def _radio_mj() -> float:
+    """A packet of 20 bytes: the measured one of 64, less the bytes it does not send."""
+    _, packet = _native.platform_value("CC1000", "packet")
+    _, energy = _native.platform_value("CC1000", "packet.energy")
+    _, byte = _native.platform_value("CC1000", "send.byte_energy")
+    return (energy - (packet - PACKET) * byte) / 1e9
+
+
+def _shares(storage_mj: float) -> list[Answer]:
+    """Of storage in what the application takes, and of storage against the radio."""
+    radio = _radio_mj()
+    theirs = PAPER_STORAGE_MJ / radio
+    reached = near(theirs, STORAGE / RADIO, percent=PERCENT)
+    return [
+        Answer(
+            f"{storage_mj:.1f} mJ",
+            verdict=NOT_JUDGED,
+            why="no table has the energy of the light sensor, which is 65.4 % there; had from the "
+            "printed shares it would presume what is to be measured. The document's bytes at its "
+            f"own costs are {PAPER_STORAGE_MJ:.1f} mJ: headers of 14 bytes, a tag for each batch "
+            "and the indices that find elements without a walk are a third of what is written "
+            "here, and each batch is read in two operations",
+            part="share",
+            published=f"{STORAGE} %",
+            unit="",
+            tolerance="none: not judged",
+        ),
+        Answer(
+            round(storage_mj / radio, 2),
+            holds=near(storage_mj / radio, STORAGE / RADIO, percent=PERCENT),
+            verdict="" if reached else NOT_REACHABLE,
+            why=f"the radio as in the table of platforms, {radio:.1f} mJ for a packet at 1 % duty "
+            f"cycle; the document's storage of {PAPER_STORAGE_MJ:.1f} mJ is {theirs:.2f} of it, so "
+            "its application's radio is another",
+            part="radio",
+            claim="storage's energy against the radio's: 14.5 % and 20.1 %",
+            published=round(STORAGE / RADIO, 2),
+            unit="x",
+            tolerance=TOLERANCE,
+        ),
+    ]
 
 
 @experiment(
     "C11",
     claim="storage's share of the archival application",
-    published=14.5,
+    published="",
     unit="%",
     judges_quick=True,
+    where="figure 11",
+    setup=f"a light sensor each second, a CC1000, {SETUP}; the radio from the table of platforms",
 )
 def archive(quick: bool) -> Report:  # noqa: ARG001
     """12,000 readings of 2 bytes: batches of 60 to a stream with a tag, a copy to an index; each
@@ -105,18 +164,19 @@ def archive(quick: bool) -> Report:  # noqa: ARG001
         if batch % 20 == 19:
             add("read", rig.cost(read))
     total = spent["write"][0] + spent["read"][0]
-    share = total / (total + OTHERS_UJ) * 100
-    answer = Answer(
-        round(share, 1),
-        holds=share <= 14.5,
-        why="radio and sensor as the paper's shares give them; headers of 14 bytes, a tag for "
-        "each batch and the indices that find elements without a walk are a third of what is "
-        "written, and each batch is read in two operations",
-    )
-    return Report([answer], COLUMNS, _rows(spent))
+    return Report(_shares(total / 1e3), COLUMNS, _rows(spent))
 
 
-@experiment("C-T6", claim="a file on DataFlash", published="", unit="", judges_quick=True)
+@experiment(
+    "C-T6",
+    claim="a file on DataFlash",
+    published="",
+    unit="",
+    judges_quick=True,
+    where="table 6",
+    setup="a Mica2 and its own DataFlash; ours: our store on the twin of an AT45DB041B, at others' "
+    "costs of that part and of the processor, for the document has none of it",
+)
 def dataflash(quick: bool) -> Report:  # noqa: ARG001
     """Create, write 10 x 80 B, make durable, open by name, read 10 x 80 B."""
     rig = Rig("AT45DB041B", 256)
@@ -139,16 +199,22 @@ def dataflash(quick: bool) -> Report:  # noqa: ARG001
         "total": (11.83, 123.4),
     }
     prices = "at the table's costs of the part, which are not those of the paper's set-up"
-    why = {"create": f"durable at once, by an anchor in two pages; {prices}"}
+    why = {
+        "create": f"durable at once, by an anchor in two pages; {prices}",
+        "open": "the directory is in RAM: nothing is read, and the processor's search is not "
+        "modelled",
+    }
     answers = [
         Answer(
             round(costs[name][which] / 1000, 3),
-            holds=costs[name][which] / 1000 <= published[name][which],
+            holds=near(costs[name][which] / 1000, published[name][which], percent=PERCENT),
+            verdict=NOT_JUDGED if name == "open" else "",
             why=why.get(name, prices),
             part=f"{name}-{unit}",
             claim=name,
             published=published[name][which],
-            unit=f"{unit} at most",
+            unit=unit,
+            tolerance="none: not judged" if name == "open" else FILE_TOLERANCE,
         )
         for name in costs
         for which, unit in ((0, "mJ"), (1, "ms"))

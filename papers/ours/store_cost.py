@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from bench.store import ECC_SHAPE, ours
 from lab import peers
-from lab.experiments import Answer, Report, Value, experiment
+from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment
 from lab.peers import OURS, OURS_ECC, SHAPES, WORKS, Counts, NotMeasuredError
 from nandwich import plots
 
@@ -34,11 +34,12 @@ def _answer(found: list[Counts], shape: str, work: str, missing: str) -> Answer:
     if not others:
         return Answer(
             round(mine.energy_mj, 3),
-            True,
-            f"not compared: {missing}",
-            f"{shape}-{work}",
-            claim,
-            "not measured",
+            verdict=NOT_JUDGED,
+            why=f"not compared: {missing}",
+            part=f"{shape}-{work}",
+            claim=claim,
+            published="not measured",
+            tolerance="none: not judged",
         )
     best = min(others, key=lambda c: c.energy_pj)
     rules = ""
@@ -51,11 +52,17 @@ def _answer(found: list[Counts], shape: str, work: str, missing: str) -> Answer:
         part=f"{shape}-{work}",
         claim=claim,
         published=round(best.energy_mj, 3),
+        tolerance="none: order alone, of exact counts of the same work on the same chip",
     )
 
 
 @experiment(
-    "store-cost", claim="energy of the same work in several stores", published="", unit="mJ"
+    "store-cost",
+    claim="energy of the same work in several stores",
+    published="",
+    unit="mJ",
+    where="docs/store-cost.md",
+    setup="append, read back, small and overwrite on three chips of the twin, by each store",
 )
 def store_cost(quick: bool) -> Report:
     """Append, read back, small and overwrite of bench/peers on three chips."""
