@@ -194,6 +194,13 @@ def test_list_runs_nothing(papers: Callable[..., Result], tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+def test_every_experiment_has_a_card() -> None:
+    """Goal: who has only the document finds the place and can repeat the set-up."""
+    found = discovery.collect("papers", Experiment)
+    assert len(found) > 50
+    assert [one.id for one in found if not (one.where and one.setup)] == []
+
+
 def test_modules_are_found_and_helpers_are_not(tmp_path: Path) -> None:
     """Goal: dropping a file into a folder registers it; a file named _x is only for import."""
     folder = tmp_path / "found_papers" / "document"

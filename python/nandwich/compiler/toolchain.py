@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flags with which clang-19 builds a program into virtual memory.
 
-`docs/compiler-reference.md` explains each flag. Everything that compiles or links a guest (`nandwich cc`,
-`nandwich run`, the tests) takes its flags from here.
+`docs/compiler-reference.md` explains each flag. Everything that compiles or links a guest
+(`nandwich cc`, `nandwich run`, the tests) takes its flags from here.
 """
 
 import re
