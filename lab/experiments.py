@@ -255,7 +255,7 @@ def _result(chosen: Experiment, answer: Answer) -> Result:
 def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str:
     """The claim and what was measured of it: a picture never says more than its run has shown."""
     run = "quick run: " if quick else ""
-    if results and all(one.verdict == NOT_JUDGED for one in results):
+    if quick and results and all(one.verdict == NOT_JUDGED for one in results):
         verdict = "smaller programs, not judged"
     elif len(results) == 1:
         verdict = f"{results[0].verdict}, {results[0].measured} {results[0].unit}".strip()

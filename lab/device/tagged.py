@@ -4,7 +4,7 @@
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,14 @@ _INCLUDE = f"-I{ROOT / 'ports/tagged/include'}"
 _SMALLER = "-mcall-prologues"
 #: That code, of libgcc.
 _SHARED = ("__prologue_saves__", "__epilogue_restores__")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A slower node than ours: its times in the place of the model's."""
+
+    byte_ns: int  #: from byte to byte on the bus, at least; the processor works meanwhile
+    rewrite_us: int  #: a buffer to its page, with erase
 
 
 @dataclass(frozen=True)
@@ -155,6 +163,7 @@ def play(
     *,
     recording: Path | None = None,
     longest_s: float | None = None,
+    node: Node | None = None,
 ) -> Outcome:
     """Run it to its end, whatever that is; what it says on stderr is passed on."""
     report = folder / "report.json"
@@ -171,6 +180,7 @@ def play(
         "stack": room.stack_bytes,
         "seed": 1,
         "khz": round(BOARD.mhz * 1000),
+        **(asdict(node) if node else {}),
     }
     text = "".join(f"{key}={value}\n" for key, value in lines.items())
     text += "".join(f"owner={name},{one.start},{one.end}\n" for name, one in image.owners.items())
@@ -191,9 +201,9 @@ def play(
     return Outcome(done.stdout, done.stderr, value, image)
 
 
-def run(image: Image, folder: Path) -> Outcome:
+def run(image: Image, folder: Path, node: Node | None = None) -> Outcome:
     """Run it to its end; RunError when that is not exit(0), or the bus saw what must not be."""
-    outcome = play(image, folder, longest_s=_LONGEST_S)
+    outcome = play(image, folder, longest_s=_LONGEST_S, node=node)
     value = outcome.report
     if value["end"] != "exit" or value["status"] != 0 or value["violations"]:
         raise RunError(f"on the board: {value['end']} {value['detail']} {value['violation']}")

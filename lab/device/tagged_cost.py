@@ -62,12 +62,12 @@ def _layout(kind: str) -> Placement:
     return Placement("cost.layout", _PAGE, 33, 7, frames, variables)
 
 
-def _run(kind: str, rounds: int, folder: Path) -> tagged.Outcome:
+def _run(kind: str, rounds: int, folder: Path, node: tagged.Node | None) -> tagged.Outcome:
     before, inside = _LOOPS[kind]
     source = folder / f"{kind}.c"
     text = _HEAD.replace("SETUP", before).replace("LOOP", inside).replace("N;", f"{rounds}U;")
     source.write_text(text, encoding="utf-8")
-    return tagged.run(tagged.program([source], ["-Os"], _layout(kind)), folder)
+    return tagged.run(tagged.program([source], ["-Os"], _layout(kind)), folder, node)
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class Round:
 
 
 @cache
-def _round(kind: str, few: int, many: int) -> Round:
+def _round(kind: str, few: int, many: int, node: tagged.Node | None = None) -> Round:
     with scratch() as folder:
-        runs = [_run(kind, rounds, Path(folder)) for rounds in (few, many)]
+        runs = [_run(kind, rounds, Path(folder), node) for rounds in (few, many)]
     times = [one.us for one in runs]
     counts = {
         name: (runs[1].counts[name] - runs[0].counts[name]) / (many - few)
@@ -96,10 +96,11 @@ def accesses_us() -> dict[str, float]:
     return {kind: round(_round(kind, 100, 300).us - loop, 2) for kind in ("ram", "known", "table")}
 
 
-def faults_ms() -> dict[str, float]:
+def faults_ms(node: tagged.Node | None = None) -> dict[str, float]:
     """Of one fault: from a buffer of the chip; from flash; the same when a dirty page goes to a
     buffer first; the same when that buffer has to go to flash before."""
-    rounds = {kind: _round(kind, 4, 12) for kind in ("buffer", "flash", "to_buffer", "flush")}
+    kinds = ("buffer", "flash", "to_buffer", "flush")
+    rounds = {kind: _round(kind, 4, 12, node) for kind in kinds}
     buffer = rounds["buffer"].us / 2
     us = {
         "buffer": buffer,

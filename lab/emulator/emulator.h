@@ -59,6 +59,8 @@ struct settings {
     uint32_t stack_bytes;
     uint32_t seed;
     uint32_t khz; /* of the processor, for the guest's clock */
+    uint32_t byte_ns; /* least time from byte to byte on a DataFlash's bus */
+    uint32_t rewrite_us; /* of a DataFlash, buffer to page with erase; 0: as its model has it */
     struct range code, ram, vm; /* vm: an empty one for native programs */
     struct range counts; /* of a program that counts its blocks; an empty one for others */
     struct owner owners[OWNERS_MAX];

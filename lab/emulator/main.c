@@ -86,6 +86,10 @@ static void read_line(const char *key, const char *value, struct settings *setti
         settings->stack_bytes = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "khz") == 0) {
         settings->khz = (uint32_t)strtoul(value, NULL, 0);
+    } else if (strcmp(key, "byte_ns") == 0) {
+        settings->byte_ns = (uint32_t)strtoul(value, NULL, 0);
+    } else if (strcmp(key, "rewrite_us") == 0) {
+        settings->rewrite_us = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "seed") == 0) {
         settings->seed = (uint32_t)strtoul(value, NULL, 0);
     } else {

@@ -18,6 +18,8 @@ static struct spi_model *part = &model.spi; /* the one that is there */
 static bool loses;
 static const uint64_t *cycles; /* NULL: time passes on the bus alone */
 static uint64_t told_ns;       /* of the processor's time, so far */
+static uint64_t next_ns;       /* no byte goes before */
+static uint32_t byte_ns;
 
 void bus_require(bool holds, const char *what)
 {
@@ -57,6 +59,10 @@ void part_open(const struct settings *settings)
     if (strcmp(settings->part, "at45") == 0) {
         part = &dataflash.spi;
         dataflash_model_open(&dataflash, &at45, settings->seed);
+        byte_ns = settings->byte_ns;
+        if (settings->rewrite_us != 0) {
+            dataflash.rewrite_us = settings->rewrite_us;
+        }
         return;
     }
     open_nand(&settings->nand, settings->fault, settings->seed);
@@ -96,6 +102,10 @@ uint8_t part_exchange(uint8_t byte)
     uint8_t answer = 0xFF;
 
     catch_up();
+    if (part->bus.now_ns < next_ns) {
+        part->bus.now_ns = next_ns;
+    }
+    next_ns = part->bus.now_ns + byte_ns;
     (void)part->spi.ops->transfer(&part->spi, &byte, &answer, 1);
     return answer;
 }

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """V-T2 and V-RAM: what tagged variables cost on an ATmega128 with a DataFlash (Lachenmann et al.,
-EuroSys 2007, tables 2 and 4), in exact cycles on the emulated board. Its bus moves a byte in
-0.4 us, that of the paper's node in about 14 us: transfers cost ours less."""
+EuroSys 2007, tables 2 and 4), in exact cycles on the emulated board. Faults are judged with the
+page times of the document's node, MICA2; with those of our board they are told beside."""
 
-from lab.device import tagged_cost
+from lab.device import tagged, tagged_cost
 from lab.device.boards import ATMEGA128
-from lab.experiments import Answer, Report, experiment
+from lab.experiments import NOT_JUDGED, Answer, Report, experiment, near
 from nandwich.errors import RunError
 from papers.vimem import _programs
+from papers.vimem._node import MICA2
 
 #: Row of table 2, what it is, microseconds.
 _ACCESSES = (
+    ("ram", "a variable in RAM, an access", 1.09),
     ("known", "tagged, resident, place known at compile time", 14.65),
     ("table", "tagged, resident, through the table", 18.72),
 )
@@ -21,6 +23,19 @@ _FAULTS = (
     ("to_buffer", "fault from flash, a page to a buffer first", 7.58),
     ("flush", "fault from flash, a buffer to flash first", 19.83),
 )
+_SETUP = (
+    "ATmega128L at 7.37 MHz, AT45DB041B, in a cycle-accurate simulator; ours: the same in simavr, "
+    "our run time and driver; "
+)
+_PERCENT = 5
+_CYCLES = f"{_PERCENT} %: counts of cycles at one clock; what is not the compiler's is the code's"
+_TRANSFERS = (
+    f"{_PERCENT} %: nearly all is the transfer, for which 3.6 ms a page is all that is told, to "
+    "1.4 %; the rest is our run time and driver"
+)
+
+#: Bytes by which the published run time's share differs between two programs.
+_OVERHEAD = 9
 
 
 def _check_board() -> None:
@@ -30,37 +45,68 @@ def _check_board() -> None:
 
 
 @experiment(
-    "V-T2", claim="a variable in RAM, an access", published=1.09, unit="us", judges_quick=True
+    "V-T2",
+    claim="what an access takes",
+    published=1.09,
+    unit="us",
+    judges_quick=True,
+    where="table 2",
+    setup=_SETUP + f"a byte on the bus each {MICA2.byte_ns / 1000:g} us, from 3.6 ms a page of 264 "
+    f"bytes and 8 of command, {MICA2.rewrite_us / 1000:g} ms to flash, from 16.3 ms less transfer",
 )
 def latencies(_quick: bool) -> Report:
     """One access each; differences of two runs of a loop."""
     _check_board()
-    access, fault = tagged_cost.accesses_us(), tagged_cost.faults_ms()
-    answers = [Answer(access["ram"], holds=access["ram"] <= 1.09, part="ram")]
-    for name, what, published in _ACCESSES:
-        answers.append(
-            Answer(
-                access[name],
-                holds=access[name] <= published,
-                part=name,
-                claim=what,
-                published=published,
-                unit="us",
-            )
+    access, ours = tagged_cost.accesses_us(), tagged_cost.faults_ms()
+    answers = [
+        Answer(
+            access[name],
+            holds=near(access[name], published, percent=_PERCENT),
+            why="ours is faster: fewer cycles at the same clock",
+            part=name,
+            claim=what,
+            published=published,
+            tolerance=_CYCLES,
         )
-    for name, what, published in _FAULTS:
-        answers.append(
-            Answer(
-                fault[name],
-                holds=fault[name] <= published,
-                part=name,
-                claim=what,
-                published=published,
-                unit="ms",
-            )
+        for name, what, published in _ACCESSES
+    ]
+    answers += faults(MICA2)
+    answers += [
+        Answer(
+            ours[name],
+            verdict=NOT_JUDGED,
+            why="a byte takes 0.4 us on the wire, a page 15 ms: another node",
+            part=f"{name}/ours",
+            claim=f"{what}, on our board",
+            published="ours",
+            unit="ms",
+            tolerance="none: not judged",
         )
+        for name, what, _ in _FAULTS
+    ]
     rows = [(answer.part, answer.measured) for answer in answers]
     return Report(answers=answers, columns=("access", "measured"), rows=rows)
+
+
+def faults(node: tagged.Node) -> list[Answer]:
+    """The rows of table 2 that read the chip."""
+    measured = tagged_cost.faults_ms(node)
+    return [
+        Answer(
+            measured[name],
+            holds=near(measured[name], published, percent=_PERCENT),
+            why=""
+            if name != "flush"
+            else "our driver has the chip compare each page with its "
+            "buffer after the program, and asks for the end every 0.1 ms",
+            part=name,
+            claim=what,
+            published=published,
+            unit="ms",
+            tolerance=_TRANSFERS,
+        )
+        for name, what, published in _FAULTS
+    ]
 
 
 @experiment(
@@ -69,6 +115,8 @@ def latencies(_quick: bool) -> Report:
     published=255,
     unit="B",
     judges_quick=True,
+    where="table 4",
+    setup=_SETUP + "programs of our own with the same bytes and numbers of variables",
 )
 def memory(_quick: bool) -> Report:
     """Bytes of data less what frames, tables and run time take."""
@@ -84,12 +132,14 @@ def memory(_quick: bool) -> Report:
         answers.append(
             Answer(
                 saved,
-                holds=saved >= published,
+                holds=near(saved, published, points=_OVERHEAD),
                 part=name,
                 published=published,
                 unit="B",
                 claim=f"{name}-like, a page in RAM: RAM saved",
-                why="16 B of ours count faults and transfers" if saved < published else "",
+                why=f"{program.bytes - taken.ram - published:+d} B; 16 B of ours count faults",
+                tolerance=f"{_OVERHEAD} B: beside its page the published run time takes 50 B in "
+                "one of the two programs and 59 in the other",
             )
         )
     return Report(answers=answers, columns=("program", "data", "run time", "saved"), rows=rows)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.experiments import Answer, Report, Value, experiment
+from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment
 from nandwich import _native, plots
 from papers.fatvm import traffic
 
@@ -91,6 +91,7 @@ def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     claim="faults of the VM's default policy on five programs at 16 and 32 KB, by Belady's, mean",
     published="ours: 1.1",
     unit="x",
+    setup="accesses of five programs recorded on the host, frames of 512 B; no document",
 )
 def policies(quick: bool) -> Report:
     """Eleven policies that do not know the future, beside two that do."""
@@ -113,7 +114,8 @@ def policies(quick: bool) -> Report:
         answers=[
             Answer(
                 means[_DEFAULT],
-                holds=means[_DEFAULT] <= 1.1,
+                verdict=NOT_JUDGED,
+                tolerance="none: not judged, ours and of no document",
                 why=f"nobody who does not know the future comes closer than {best} with "
                 f"{means[best]}; LRU {means['lru']}, CLOCK {means['clock']}",
             )

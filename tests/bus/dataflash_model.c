@@ -168,7 +168,7 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     case 0x60:
     case 0x61: start(model, bytes, code == 0x61, 200); break;
     case 0x83:
-    case 0x86: start(model, bytes, code == 0x86, 15000); break;
+    case 0x86: start(model, bytes, code == 0x86, model->rewrite_us); break;
     case 0x88:
     case 0x89: start(model, bytes, code == 0x89, 3000); break;
     case 0x50: start(model, bytes, false, 30000); break;
@@ -210,6 +210,7 @@ void dataflash_model_open(struct dataflash_model *model, const struct dataflash_
 
     memset(model, 0, sizeof *model);
     model->kind = *kind;
+    model->rewrite_us = 15000;
     while ((1U << model->page_shift) < kind->page_bytes) {
         model->page_shift++;
     }

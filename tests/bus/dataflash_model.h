@@ -23,6 +23,7 @@ struct dataflash_model {
     struct spi_model spi;
     struct dataflash_kind kind;
     uint32_t page_shift;
+    uint32_t rewrite_us; /* buffer to page with erase */
     uint32_t page;    /* of the operation under way */
     uint8_t code;
     uint8_t buffer;

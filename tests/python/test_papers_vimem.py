@@ -2,12 +2,13 @@
 """Goal: the programs behind V6 to V9 have the numbers the paper gives, and what is made of them is
 judged the same each time."""
 
+from functools import cache
 from itertools import pairwise
 
 import pytest
 
 from lab.device import boards
-from papers.vimem import _board_cases, _cases, _node, _programs, _rig
+from papers.vimem import _board_cases, _cases, _node, _programs, _rig, layouts
 
 
 def test_like_tinydb() -> None:
@@ -65,6 +66,19 @@ def test_ours_saves_a_tenth_where_it_knows_all() -> None:
     assert first.latency_us > costs["published"].latency_us > _rig.RESIDENT_US
 
 
+def test_a_heuristic_that_groups_nothing_turns_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: V6a judges the layout: with first fit in its place what held differs."""
+
+    def held(cases: tuple[_cases.Case, ...]) -> dict[str, bool]:
+        return {answer.part: answer.holds for answer in layouts.fewer_faults(cases)}
+
+    assert held(_cases.tinydb(True))["trace/query"]
+    broken = cache(_cases.tinydb_layouts.__wrapped__)
+    monkeypatch.setattr(_rig, "published", lambda program: program.graph.first_fit(264))
+    monkeypatch.setattr(_cases, "tinydb_layouts", broken)
+    assert not any(held(_cases.tinydb.__wrapped__(True)).values())
+
+
 _ON_BOARD = pytest.mark.skipif(
     bool(boards.ATMEGA128.missing()), reason=f"not installed: {boards.ATMEGA128.missing()}"
 )
@@ -80,6 +94,18 @@ def test_the_board_agrees_with_the_simulator() -> None:
         assert one.case.cost == one.simulated, one.case
     assert found[0].case.cost.faults > 1000
     assert found[0].us > found[1].us > 5
+
+
+def test_the_measured_latency_is_that_of_the_own_trace() -> None:
+    """The layout from the source, which the board runs too, once stood in its place."""
+
+    def run(known: str, method: str, us: float) -> _board_cases.OnBoard:
+        cost = _rig.Cost(1, 0, 0, 0, 0)
+        return _board_cases.OnBoard(_cases.Case("", "none", known, method, cost), us, cost)
+
+    found = [run("nothing", "first fit", 100), run("none", "published", 5)]
+    (answer,) = layouts.measured_latency([*found, run("source", "published", 50)])
+    assert answer.measured == 95
 
 
 @_ON_BOARD

@@ -110,8 +110,12 @@ def test_costs() -> None:
 
 
 def test_against_the_paper() -> None:
-    """Goal: V-T2 holds in every row; V-RAM is short by the counters alone, as it says."""
-    assert all(answer.holds for answer in board.latencies.run(True).answers)
+    """Goal: faults take what V-T2 says on the document's node, except for the check of a write; at
+    the speed of our own bus not one would hold. V-RAM is short by the counters alone."""
+    held = {answer.part: answer.holds for answer in board.latencies.run(True).answers}
+    assert [name for name in held if held[name]] == ["buffer", "flash", "to_buffer"]
+    fast = board.faults(tagged.Node(byte_ns=400, rewrite_us=15_000))
+    assert not any(answer.holds for answer in fast)
     for answer in board.memory.run(True).answers:
         assert isinstance(answer.measured, int)
         assert isinstance(answer.published, int)
