@@ -516,6 +516,7 @@ def _curves(cases: Sequence[Case], at: Sequence[int], axes: "Axes", what: str) -
     published="ours",
     unit="%",
     must_hold=True,
+    where="docs/layouts.md: a table of ours",
     setup="the cases of V6 to V9 in which both layouts know the same",
 )
 def better(quick: bool) -> Report:
