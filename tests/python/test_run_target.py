@@ -183,7 +183,7 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         # It was taken, and nothing recorded.
         (["--record-accesses", "x.acc"], "--record-accesses does not go with --target: it is of"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
-        (["--profile", "x.counts", "--separate"], "--profile: it is read where the program is"),
+        (["--profile", "x.counts", "--separate"], "--profile: leave --separate out"),
         (["--statics", "4K", "--separate"], "statics: a budget is the whole program's, and a file"),
         (["--statics", "32K"], "--statics 32768 come out of --ram 32768, and frames need some"),
         (["--vm-base", "0x1F900000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),

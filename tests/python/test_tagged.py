@@ -243,7 +243,7 @@ def test_objects_of_another_layout_are_refused(tmp_path: Path) -> None:
     assert _cc("--layout", file, "-c", sources[1], "-o", old) == ""
     file, _ = _lay_out(tmp_path, trace, page=40)
     told = _cc("--layout", file, sources[0], old, "-o", tmp_path / "run")
-    assert told.count("error: ") == 2, told  # ours, and clang's last word
+    assert told.count("error: ") == 1, told
     assert "an object was compiled with another layout" in told
 
 
