@@ -52,7 +52,7 @@ COLUMNS = (
 Make = Callable[..., Scenario]
 Build = Callable[[Make, float, bool, bool], Scenario]
 
-#: The two series of an experiment, by the name in the table.
+#: The series of an experiment, by the name in the table.
 SERIES: dict[str, Make] = {
     "paper": sched.paper_scenario,
     "decides": lambda **of: replace(sched.paper_scenario(**of), processor="cc1010"),
