@@ -123,8 +123,8 @@ static int goes_on(struct nw_store *store, uint16_t block)
 
 /* The last page of a block that is not blank is held. Where nothing behind the first page is whole
  * that is the first: a mount may have begun to erase a block of which a session had written no
- * more, and what cannot be read in such a block is not blank. 1: pages behind the
- * second are not blank and were passed over. */
+ * more, and what cannot be read in such a block is not blank. 1: pages behind the second are not
+ * blank and were passed over. */
 static int pin_by_bytes(struct nw_store *store, uint16_t block)
 {
     uint32_t first = store_first_page(store, block);
@@ -161,7 +161,7 @@ int store_pin(struct nw_store *store, uint16_t block)
     uint32_t first = store_first_page(store, block);
     uint16_t low = 0;
     uint16_t high = store->block_pages;
-    uint32_t held = store->torn; /* by is_filled() in walk.c */
+    uint32_t held = store->torn; /* is_filled() in walk.c has held it */
     int result = 1;
 
     store->torn = STORE_NONE;
