@@ -220,7 +220,7 @@ def _in_short(found: Mapping[str, _Builds]) -> list[str]:
         f"({', '.join(each)}; "
         "the better of a build with a profile and one without). "
         f"The mean of {len(vm_programs.KERNELS)} kernels, from streams to chains of pointers, "
-        f"is {kernels[0]:.2f}, "
+        f"is {kernels[0]:.2f} without a profile, "
         + ", ".join(f"{kernels[one]:.2f} with {_budget(one)}" for one in BUDGETS[2:])
         + " of RAM for globals. "
         f"The programs' code is {_range([one.text for one in plain])} times native, "

@@ -113,6 +113,9 @@ def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
             profiles.check(tmp_path / "counts")
     with pytest.raises(InputError, match="No such file"):
         driver.plan(["a.c", "--profile", str(tmp_path / "none")])
+    for words in (["a.c", "--profile"], ["--profile=", "a.c"]):
+        with pytest.raises(InputError, match="--profile wants a FILE"):
+            driver.plan(words)
     (tmp_path / "counts").write_bytes(b"\xfflprofi\x81" + bytes(8))
     with pytest.raises(InputError, match="-fprofile-instr-generate"):
         profiles.check(tmp_path / "counts")

@@ -382,7 +382,7 @@ def test_no_cycle_that_can_be(asked: tuple[str, ...]) -> None:
     """`--cycle '0 s'` was told as 0 d and gave a table without a row, with exit code 0."""
     done = invoke(str(CAMERA), *(word for one in asked for word in ("--cycle", one)))
     assert done.exit_code == 2
-    assert "--cycle: somebody is awake for 6.9 s of each, so none is shorter" in done.stderr
+    assert "--cycle: somebody is awake for 6.7 s of each, so none is shorter" in done.stderr
     assert done.stdout == ""
 
 

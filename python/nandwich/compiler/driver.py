@@ -109,6 +109,8 @@ def _our_words(arguments: Sequence[str], choices: dict[str, str]) -> tuple[list[
         if argument == "--profile" or argument.startswith("--profile="):
             _, equals, profile = argument.partition("=")
             profile = profile if equals else next(pending, "")
+            if not profile:
+                raise InputError("--profile wants a FILE; `nandwich run --profile FILE` makes one")
             profiles.check(Path(profile))
         elif argument == "--separate":
             separate = True

@@ -18,6 +18,7 @@ _DUPLICATE = re.compile(r"duplicate symbol: (?P<name>\S+)")
 _MARKER = "nw_instrumented."
 _WRAPPER = "nw_libc_"
 _STALE = re.compile(r"function control flow change detected \(hash mismatch\) (?P<name>\S+) ")
+_NEW_PROFILE = "`nandwich run --profile FILE` makes a new one"
 _OTHERS_PROFILE = re.compile(r"error: .*the profile is of another program")
 #: clang's, behind the linker's own: nobody needs to see the linker's command.
 _SUMMARY = re.compile(r"^clang-\d+: error: linker command failed with exit code 1 ")
@@ -100,14 +101,14 @@ def _told(message: _Message, nowhere: set[str]) -> list[str]:
     if _OTHERS_PROFILE.search(message.line):
         return [
             "error: the profile is of another program: it knows no function of this one as it is; "
-            "delete its file, and a native run of this one makes a new one"
+            f"delete its file, and {_NEW_PROFILE}"
         ]
     stale = _STALE.search(message.line)
     if stale:
         function = stale["name"].rpartition(";")[2]
         return [
             f"warning: '{function}' has changed since the profile: built without its counts; "
-            "delete the profile's file, and a native run makes a new one"
+            f"delete the profile's file, and {_NEW_PROFILE}"
         ]
     if name.startswith(_MARKER):
         callee = name.removeprefix(_MARKER)
