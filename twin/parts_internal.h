@@ -7,6 +7,10 @@
 
 #include "nandwich-twin/parts.h"
 
+/* What a source says of a figure: CLASS, "assumed: ..." or DOCUMENT, REVISION OR YEAR, PLACE. */
+#define CLASS "class"
+#define MARKER CLASS ": spare area less the bad-block marker"
+
 #define PART_ENTRY(rows) { rows, (uint32_t)(sizeof(rows) / sizeof((rows)[0])) }
 #define PART_GROUP(entries) { entries, (uint32_t)(sizeof(entries) / sizeof((entries)[0])) }
 

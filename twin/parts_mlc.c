@@ -2,14 +2,15 @@
 /* Multi-level NAND parts of the table, among them the ones of the self-healing study. */
 #include "parts_internal.h"
 
-#define CLASS "datasheet class"
-#define MARKER CLASS ": spare area less the bad-block marker"
-#define THESIS "Chen, PhD thesis, Hong Kong PolyU, 2016, chapter 2"
+#define CHAPTER "Chen, PhD thesis, Hong Kong PolyU, 2016, chapter "
+#define THESIS CHAPTER "2"
+/* A torn or failed program of an upper page leaves the lower page of its cells as it was. */
+#define APART "; shared cells are not modelled"
 #define HEAL_ASSUMED "assumed: 3.3 V x 100 mA x 3 s; the thesis gives no figure"
 
 static const struct nw_part_row k9lbg08u0m[] = {
     { "name", "K9LBG08U0M", "Samsung part number" },
-    { "note", "32 Gbit MLC NAND, 4 KiB pages", CLASS },
+    { "note", "32 Gbit MLC NAND, 4 KiB pages" APART, CLASS },
     { "kind", "nand", CLASS },
     { "blocks", "8192", CLASS },
     { "block_pages", "128", CLASS },
@@ -38,15 +39,15 @@ static const struct nw_part_row k9lbg08u0m[] = {
 /* Times as the thesis charges them: per page, whatever its size, so nothing a byte. */
 #define THESIS_COSTS                                                                              \
     { "read.time", "25 us", THESIS ": page read" },                                               \
-    { "read.energy", "12.288 uJ", "thesis chapter 3: 1.5 J/GB, times 8192 B" },                   \
+    { "read.energy", "12.288 uJ", CHAPTER "3: 1.5 J/GB, times 8192 B" },                   \
     { "program.time", "500 us", THESIS ": page program" },                                        \
-    { "program.energy", "139.264 uJ", "thesis chapter 3: 17 J/GB, times 8192 B" },                \
+    { "program.energy", "139.264 uJ", CHAPTER "3: 17 J/GB, times 8192 B" },                \
     { "erase.time", "1.5 ms", THESIS ": block erase" },                                           \
-    { "erase.energy", "20.97152 mJ", "thesis chapter 3: 10 J/GB, times 2 MiB" }
+    { "erase.energy", "20.97152 mJ", CHAPTER "3: 10 J/GB, times 2 MiB" }
 
 static const struct nw_part_row mlc64g[] = {
     { "name", "MLC64G", "a Micron 64 Gbit MLC as in " THESIS },
-    { "note", "64 Gbit MLC NAND with its error curve, charged as in the thesis", THESIS },
+    { "note", "64 Gbit MLC NAND with its error curve, charged as in the thesis" APART, THESIS },
     { "kind", "nand", CLASS },
     { "blocks", "4096", CLASS },
     { "block_pages", "256", CLASS },
@@ -82,14 +83,14 @@ static const struct nw_part_row mlc64g[] = {
 
 static const struct nw_part_row tlc8g[] = {
     { "name", "TLC8G", "an 8 Gbit TLC as in " THESIS },
-    { "note", "8 Gbit TLC NAND, charged as in the thesis", THESIS },
+    { "note", "8 Gbit TLC NAND, charged as in the thesis" APART, THESIS },
     TLC_SHAPE,
     THESIS_COSTS,
 };
 
 static const struct nw_part_row tlc8g_heal[] = {
     { "name", "TLC8G-HEAL", "an 8 Gbit self-healing TLC as in " THESIS },
-    { "note", "8 Gbit TLC NAND whose blocks are healed by heat", THESIS },
+    { "note", "8 Gbit TLC NAND whose blocks are healed by heat" APART, THESIS },
     TLC_SHAPE,
     { "heal.life", "2490", THESIS ": L_1, ten cycles less than L_0" },
     { "heal.step", "10", THESIS ": each healing gives ten cycles less" },

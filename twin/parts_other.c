@@ -2,13 +2,13 @@
 /* Memory cards and byte-addressable memories of the table. */
 #include "parts_internal.h"
 
-#define CLASS "datasheet class"
-#define RGEDF "Dou and Kalogeraki, SEUS 2008, measured"
+#define RGEDF CLASS ": measured in Dou and Kalogeraki, SEUS 2008, place not noted"
 #define THESIS "Chen, PhD thesis, Hong Kong PolyU, 2016"
-#define LINE "taken as a 64 B line"
+#define NOT_NOTED CLASS ": as in " THESIS ", place not noted"
+#define LINE "assumed: a line of 64 B, as in chapter 4"
 
 static const struct nw_part_row sandisk_sd[] = {
-    { "name", "SANDISK-SD-128M", "SanDisk 128 MiB SD card, as in " RGEDF },
+    { "name", "SANDISK-SD-128M", "SanDisk 128 MiB SD card, as in Dou and Kalogeraki, SEUS 2008" },
     { "note", "128 MiB SD card on SPI, with the costs of the RG-EDF node", RGEDF },
     { "kind", "sdcard", RGEDF },
     { "blocks", "262144", RGEDF ": 128 MiB of 512 B blocks" },
@@ -37,7 +37,7 @@ static const struct nw_part_row microsd[] = {
     { "sector_blocks", "8192", CLASS ": a 4 MiB allocation unit" },
     { "standby", "660 uW", CLASS ": 3.3 V x 200 uA" },
     { "open.least", "2 ms", CLASS },
-    { "open.most", "100 ms", "SD specification: a card answers a write within 250 ms; " CLASS },
+    { "open.most", "100 ms", CLASS ": within the 250 ms that the SD specification gives a write" },
     { "read.spread", "500 us", CLASS },
     { "read.time", "300 us", CLASS },
     { "read.byte_time", "80 ns", CLASS ": four bits at 25 MHz" },
@@ -56,10 +56,10 @@ static const struct nw_part_row pcm[] = {
     { "nvm_bytes", "16 MiB", THESIS ", chapter 3" },
     { "atomic_bytes", "8 B", CLASS ": one word" },
     { "line_bytes", "64 B", LINE },
-    { "endurance", "10000000", THESIS ": 1e6 to 1e8 writes" },
-    { "read.time", "50 ns", THESIS ", chapter 3; " LINE },
+    { "endurance", "10000000", NOT_NOTED ": 1e6 to 1e8 writes" },
+    { "read.time", "50 ns", THESIS ", chapter 3; the line of 64 B assumed" },
     { "read.byte_energy", "1 nJ", THESIS ", chapter 3: 1 J/GB" },
-    { "program.time", "150 ns", THESIS ", chapter 3; " LINE },
+    { "program.time", "150 ns", THESIS ", chapter 3; the line of 64 B assumed" },
     { "program.byte_energy", "6 nJ", THESIS ", chapter 3: 6 J/GB" },
 };
 
@@ -70,7 +70,7 @@ static const struct nw_part_row pcm_line[] = {
     { "nvm_bytes", "16 MiB", THESIS ", chapter 3" },
     { "atomic_bytes", "8 B", CLASS ": one word" },
     { "line_bytes", "64 B", THESIS ", chapter 4" },
-    { "endurance", "10000000", THESIS ": 1e6 to 1e8 writes" },
+    { "endurance", "10000000", NOT_NOTED ": 1e6 to 1e8 writes" },
     { "read.time", "50 ns", THESIS ", chapter 4" },
     { "read.byte_energy", "1 nJ", THESIS ", chapter 3: 1 J/GB" },
     { "program.time", "1 us", THESIS ", chapter 4: a 64 B line" },
@@ -81,13 +81,13 @@ static const struct nw_part_row sttram[] = {
     { "name", "STTRAM-16M", "a spin-torque memory as in " THESIS },
     { "note", "16 MiB STT-RAM", THESIS },
     { "kind", "nvm", THESIS },
-    { "nvm_bytes", "16 MiB", "as the PCM beside it" },
+    { "nvm_bytes", "16 MiB", "assumed: as the PCM beside it" },
     { "atomic_bytes", "8 B", CLASS ": one word" },
     { "line_bytes", "64 B", LINE },
-    { "endurance", "0", THESIS ": more than 1e15 writes" },
-    { "read.time", "1 ns", THESIS ": about 1 ns; " LINE },
+    { "endurance", "0", NOT_NOTED ": more than 1e15 writes" },
+    { "read.time", "1 ns", NOT_NOTED ": about 1 ns" },
     { "read.byte_energy", "1 pJ", CLASS ": about 0.1 pJ a bit" },
-    { "program.time", "10 ns", THESIS ": about 10 ns; " LINE },
+    { "program.time", "10 ns", NOT_NOTED ": about 10 ns" },
     { "program.byte_energy", "8 pJ", CLASS ": about 1 pJ a bit" },
 };
 

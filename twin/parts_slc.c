@@ -2,21 +2,22 @@
 /* SLC NAND parts of the table. */
 #include "parts_internal.h"
 
-#define CLASS "datasheet class"
-#define MARKER CLASS ": spare area less the bad-block marker"
 #define SLC_ERRORS "0:100 10000:1000 100000:100000"
 #define SLC_ERRORS_SOURCE CLASS ": 1e-10 new to 1e-7 worn, for an ECC of one bit in 512 B"
-#define CAPSULE "Mathur et al., SenSys 2006, measured: chip alone"
-#define CAPSULE_NODE "Mathur et al., SenSys 2006, measured: chip and CPU"
+#define CAPSULE_CLASS CLASS ": as in Mathur et al., SenSys 2006, place not noted"
+#define CAPSULE "Mathur et al., SenSys 2006, table 2, measured: chip alone"
+#define CAPSULE_NODE "Mathur et al., SenSys 2006, table 2, measured: chip and CPU"
+#define K9F1G "Samsung K9F1G08U0A datasheet, rev. 0.5, features"
+#define K9WAG "Samsung K9WAG08U1A / K9K8G08U0A datasheet, rev. 0.1, features"
 
 static const struct nw_part_row k9f1g08u0a[] = {
     { "name", "K9F1G08U0A", "Samsung part number" },
     { "note", "1 Gbit SLC NAND, 8 bits wide, 2 KiB pages", CLASS },
     { "kind", "nand", CLASS },
-    { "blocks", "1024", CLASS },
-    { "block_pages", "64", CLASS },
-    { "page_bytes", "2048 B", CLASS },
-    { "spare_bytes", "62 B", MARKER " (64 - 2)" },
+    { "blocks", "1024", K9F1G ": 128 MiB of 128 KiB blocks" },
+    { "block_pages", "64", K9F1G ": 128 KiB of 2 KiB pages" },
+    { "page_bytes", "2048 B", K9F1G },
+    { "spare_bytes", "62 B", K9F1G ": 64, less 2 of the bad-block marker" },
     { "program_bytes", "1 B", CLASS },
     { "page_programs", "4", CLASS ": four partial programs a page" },
     { "in_order", "yes", CLASS ": pages of a block in order" },
@@ -25,7 +26,7 @@ static const struct nw_part_row k9f1g08u0a[] = {
     { "factory_bad", "20", CLASS ": 1004 valid blocks" },
     { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
     { "standby", "33 uW", CLASS ": 3.3 V x 10 uA" },
-    { "read.time", "25 us", CLASS ": tR" },
+    { "read.time", "25 us", K9F1G ": random read, maximum" },
     { "read.byte_time", "30 ns", CLASS ": tRC" },
     { "read.energy", "1.2375 uJ", CLASS ": 3.3 V x 15 mA x 25 us" },
     { "read.byte_energy", "1.485 nJ", CLASS ": 3.3 V x 15 mA x 30 ns" },
@@ -42,11 +43,11 @@ static const struct nw_part_row tc58dvg02a1ft00[] = {
     { "note", "1 Gbit SLC NAND, 512 B pages, with Capsule's measured costs", CLASS },
     { "kind", "nand", CLASS },
     { "blocks", "8192", CLASS ": 1 Gbit / (32 x 512 B)" },
-    { "block_pages", "32", "Mathur et al., SenSys 2006" },
-    { "page_bytes", "512 B", "Mathur et al., SenSys 2006" },
+    { "block_pages", "32", CAPSULE_CLASS },
+    { "page_bytes", "512 B", CAPSULE_CLASS },
     { "spare_bytes", "15 B", MARKER " (16 - 1)" },
     { "program_bytes", "1 B", CLASS },
-    { "page_programs", "4", "Mathur et al., SenSys 2006: four non-overlapping programs" },
+    { "page_programs", "4", CAPSULE_CLASS ": none overlaps another" },
     { "endurance", "100000", CLASS },
     { "factory_bad", "160", CLASS },
     { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
@@ -123,11 +124,11 @@ static const struct nw_part_row k9wag08u1a[] = {
     { "read.byte_time", "25 ns", CLASS ": tRC" },
     { "read.energy", "1.2375 uJ", CLASS ": 3.3 V x 15 mA x 25 us" },
     { "read.byte_energy", "1238 pJ", CLASS ": 3.3 V x 15 mA x 25 ns" },
-    { "program.time", "200 us", "Samsung K9K8G08U0A / K9WAG08U1A datasheet: tPROG typical" },
+    { "program.time", "200 us", K9WAG ": typical" },
     { "program.byte_time", "25 ns", CLASS ": tWC" },
     { "program.energy", "9.9 uJ", CLASS ": 3.3 V x 15 mA x 200 us" },
     { "program.byte_energy", "1238 pJ", CLASS ": 3.3 V x 15 mA x 25 ns" },
-    { "erase.time", "1.5 ms", "Samsung K9K8G08U0A / K9WAG08U1A datasheet: tBERS typical" },
+    { "erase.time", "1.5 ms", K9WAG ": typical" },
     { "erase.energy", "74.25 uJ", CLASS ": 3.3 V x 15 mA x 1.5 ms" },
 };
 

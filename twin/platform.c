@@ -6,9 +6,11 @@
 
 #include "parts_internal.h"
 
-#define CLASS "datasheet class"
-#define CROSSBOW "Crossbow MPR/MIB User's Manual 7430-0021, table of current requirements"
+#define MANUAL "Crossbow MPR/MIB User's Manual 7430-0021-06, Rev. A, table "
+#define CROSSBOW MANUAL "6-2"
+#define CELLS MANUAL "6-1: two AA cells"
 #define FATVM "Lin et al., IJDSN 2013"
+#define CONSTANTS FATVM ", section 7.6"
 #define CAPSULE "Mathur et al., SenSys 2006"
 #define RGEDF "Dou and Kalogeraki, SEUS 2008"
 
@@ -43,10 +45,10 @@ static const struct nw_part_row mica2[] = {
     { "name", "MICA2", "Crossbow part name" },
     { "note", "ATmega128L mote at 7.3728 MHz", CAPSULE },
     { "kind", "node", CAPSULE },
-    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "supply", "3 V", CELLS },
     { "sleep", "10 uA", CROSSBOW },
-    { "clock", "7.3728 MHz", CROSSBOW },
-    { "ram", "4 KiB", CAPSULE },
+    { "clock", "7.3728 MHz", CROSSBOW ": 7.37 MHz" },
+    { "ram", "4 KiB", CLASS },
     { "active", "12 mA", CROSSBOW ": full operation" },
 };
 
@@ -57,7 +59,7 @@ static const struct nw_part_row cc1010[] = {
     { "supply", "3.3 V", CLASS },
     { "sleep", "0.2 uA", CLASS ": power-down" },
     { "clock", "14.7456 MHz", CLASS },
-    { "ram", "2176 B", "128 B internal and 2 KB external, of which " RGEDF " counts 2024 B" },
+    { "ram", "2176 B", CLASS ": 128 B inside, 2 KB outside, of which " RGEDF " counts 2024 B" },
     { "active", "14.8 mA", CLASS ": active mode, radio off" },
 };
 
@@ -66,9 +68,9 @@ static const struct nw_part_row stm32[] = {
     { "note", "Cortex-M3 node at 72 MHz, as in " FATVM, FATVM },
     { "kind", "node", FATVM },
     { "supply", "3.3 V", CLASS },
-    { "sleep", "20 uA", FATVM },
-    { "clock", "72 MHz", FATVM },
-    { "ram", "64 KiB", FATVM },
+    { "sleep", "20 uA", CONSTANTS },
+    { "clock", "72 MHz", CONSTANTS },
+    { "ram", "64 KiB", FATVM ", section 7.1" },
     { "active", "36 mA", CLASS ": run mode from flash at 72 MHz, peripherals off" },
 };
 
@@ -77,8 +79,8 @@ static const struct nw_part_row imote2[] = {
     { "note", "PXA271 node at 104 MHz with 32 MB of SDRAM", FATVM },
     { "kind", "node", FATVM },
     { "supply", "4.5 V", CLASS ": three AAA cells" },
-    { "sleep", "387 uA", FATVM },
-    { "clock", "104 MHz", FATVM },
+    { "sleep", "387 uA", CONSTANTS },
+    { "clock", "104 MHz", CONSTANTS },
     { "ram", "32 MiB", CLASS ": SDRAM, beside 256 KiB of SRAM" },
     { "active", "53 mA", CLASS ": 66 mA at 104 MHz with the radio on, less 13 mA for it" },
 };
@@ -87,42 +89,42 @@ static const struct nw_part_row cc1000[] = {
     { "name", "CC1000", "Chipcon part number" },
     { "note", "Radio of the Mica2", CAPSULE },
     { "kind", "radio", CAPSULE },
-    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "supply", "3 V", CELLS },
     { "sleep", "1 uA", CROSSBOW },
     { "bit_rate", "38.4 kbit/s", CLASS },
     { "send", "10 mA", CROSSBOW ": 1 mW" },
     { "receive", "7 mA", CROSSBOW },
     { "send.byte_energy", "6.25 uJ", CROSSBOW ": 3 V x 10 mA x 8 bit / 38.4 kbit/s" },
     { "receive.byte_energy", "4.375 uJ", CROSSBOW ": 3 V x 7 mA x 8 bit / 38.4 kbit/s" },
-    { "packet", "64 B", CAPSULE ": at 1 % duty cycle" },
-    { "packet.energy", "40 mJ", CAPSULE ": at 1 % duty cycle" },
-    { "packet.time", "1.1 s", CAPSULE ": at 1 % duty cycle" },
+    { "packet", "64 B", CLASS ": in " CAPSULE ", place not noted, at 1 % duty cycle" },
+    { "packet.energy", "40 mJ", CLASS ": in " CAPSULE ", place not noted, at 1 % duty cycle" },
+    { "packet.time", "1.1 s", CLASS ": in " CAPSULE ", place not noted, at 1 % duty cycle" },
 };
 
 static const struct nw_part_row cc2420[] = {
     { "name", "CC2420", "Chipcon part number" },
     { "note", "IEEE 802.15.4 radio of the MicaZ, at the 40 kbit/s that nodes get of it", FATVM },
     { "kind", "radio", CROSSBOW },
-    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "supply", "3 V", CELLS },
     { "sleep", "1 uA", CROSSBOW },
-    { "bit_rate", "40 kbit/s", FATVM },
+    { "bit_rate", "40 kbit/s", CONSTANTS },
     { "send", "17 mA", CROSSBOW ": 1 mW" },
     { "receive", "19.7 mA", CROSSBOW },
-    { "send.byte_energy", "11.3 uJ", FATVM ", section 7.6: at 40 kbit/s" },
-    { "receive.byte_energy", "13.1 uJ", FATVM ", section 7.6: at 40 kbit/s" },
+    { "send.byte_energy", "11.3 uJ", CONSTANTS ": at 40 kbit/s" },
+    { "receive.byte_energy", "13.1 uJ", CONSTANTS ": at 40 kbit/s" },
 };
 
 static const struct nw_part_row cc2420_least[] = {
     { "name", "CC2420-LEAST", "Chipcon part number, and what of it" },
     { "note", "CC2420 at the 250 kbit/s of its datasheet: no wait, no header, no answer", FATVM },
     { "kind", "radio", CROSSBOW },
-    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "supply", "3 V", CELLS },
     { "sleep", "1 uA", CROSSBOW },
-    { "bit_rate", "250 kbit/s", FATVM },
+    { "bit_rate", "250 kbit/s", CONSTANTS },
     { "send", "17 mA", CROSSBOW ": 1 mW" },
     { "receive", "19.7 mA", CROSSBOW },
-    { "send.byte_energy", "1.8 uJ", FATVM ", section 7.6: at 250 kbit/s" },
-    { "receive.byte_energy", "2.1 uJ", FATVM ", section 7.6: at 250 kbit/s" },
+    { "send.byte_energy", "1.8 uJ", CONSTANTS ": at 250 kbit/s" },
+    { "receive.byte_energy", "2.1 uJ", CONSTANTS ": at 250 kbit/s" },
 };
 
 static const struct nw_part_entry entries[] = {

@@ -124,6 +124,7 @@ void nw_check_text(const struct nw_check *check, void (*put)(void *context, cons
 
     plain(&line, "name = \"MEASURED\"");
     plain(&line, "note = \"a part on its board, by nw_chip_check\"");
+    plain(&line, "sources = \"nw_chip_check on the board\"");
     plain(&line, kind(geometry));
     count(&line, "blocks", geometry->blocks);
     count(&line, "block_pages", geometry->block_pages);

@@ -7,7 +7,7 @@ those of a compiler that lays variables side by side in the order of declaration
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -17,6 +17,9 @@ PAGE = 264
 WHOLE = 33  # the largest array that stays whole: an eighth of a page
 
 Access = tuple[int, bool]  # element, is a store
+
+#: Pages of the smallest generated program.
+SMALLEST = 12
 
 
 @dataclass(frozen=True)
@@ -261,8 +264,8 @@ def mate_events(scenario: str, node: int, seconds: int = 1000) -> Events:
 
 @dataclass(frozen=True)
 class Generated:
-    """4-byte elements whose accesses follow a recorded trace, with jitter: 5000 accesses in
-    straight-line code, 10 times."""
+    """4-byte elements whose accesses follow a recorded trace, with jitter that grows with their
+    number: 5000 accesses in straight-line code, 10 times."""
 
     pages: int
     repeat: int = 10
@@ -292,21 +295,23 @@ class Generated:
 
 
 def _follow(program: Generated) -> list[Access]:
-    base = tinydb("none", 0)[: program.length]
+    """As far from the trace as makes the elements accessed as many as wanted."""
+    jittered = _near if program.pages <= SMALLEST else _anywhere
     low, high = 0.0, 4.0
     for _ in range(24):
         share = (low + high) / 2
-        found = list(_jittered(program, base, share))
+        found = list(jittered(program, share))
         if len({element for element, _ in found}) < program.wanted:
             low = share
         else:
             high = share
-    return list(_jittered(program, base, high))
+    return list(jittered(program, high))
 
 
-def _jittered(program: Generated, base: Sequence[Access], share: float) -> Iterator[Access]:
+def _near(program: Generated, share: float) -> Iterator[Access]:
     """Each element of the trace stands for as many of ours; a share of its accesses goes to any of
     them, the rest to one. Beyond a share of 1 the stretches are longer and overlap."""
+    base = tinydb("none", 0)[: program.length]
     chance = random.Random(program.seed)
     stretch = program.count / (max(element for element, _ in base) + 1)
     for element, write in base:
@@ -314,3 +319,14 @@ def _jittered(program: Generated, base: Sequence[Access], share: float) -> Itera
         offset = (jitter[1] - 0.5) * stretch * max(1.0, share) if jitter[0] < share else 0.0
         place = int((element + 0.5) * stretch + offset)
         yield min(max(place, 0), program.count - 1), write
+
+
+def _anywhere(program: Generated, share: float) -> Iterator[Access]:
+    """The accesses of the smallest program, drawn out over more data, but for a share of them that
+    goes to any element."""
+    smallest = Generated(SMALLEST, length=program.length, seed=program.seed)
+    chance = random.Random(program.seed)
+    for element, write in smallest.accesses:
+        jitter = chance.random(), chance.randrange(program.count)
+        drawn_out = element * program.count // smallest.count
+        yield jitter[1] if jitter[0] < share else drawn_out, write

@@ -11,9 +11,11 @@ A user's file sets the fields that `nandwich chips NAME` shows, tables standing 
     [read]
     time = "45 us"
     byte_time = "20 ns"
+    [sources]                   # optional: where figures, or groups of them, come from;
+    read = "datasheet rev. C, table 9"      # `sources = "..."` is one text for them all
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +24,12 @@ from nandwich import _native, names
 from nandwich.errors import InputError
 from nandwich.twin import tomlfile
 
-#: enum nw_field_kind of nandwich-twin/fields.h: what a field's number counts, "" for none.
 #: Kinds of parts that have blocks to erase.
 FLASH = ("nand", "nor", "dataflash")
+#: The source of a figure that a file tells no source of: typical for parts of its class.
+CLASS = "class"
 
+#: enum nw_field_kind of nandwich-twin/fields.h: what a field's number counts, "" for none.
 UNITS = ("", "", "", "B", "ns", "ps", "pJ", "nW", "nA", "mV", "Hz", "bit/s", "", "")
 _COUNT, _FLAG, _TEXT, _CURVE, _CHOICE = 0, 1, 2, 12, 13
 
@@ -130,7 +134,10 @@ def load(path: Path) -> _native.Part:
     for key, value in file.values.items():
         if key == "based_on":
             continue
-        fault = _set(part, known, key, value)
+        if key.partition(".")[0] == "sources":
+            fault = _source_fault(known, key, value)
+        else:
+            fault = _set(part, known, key, value)
         if fault is not None:
             errors.append(f"{file.where(key)}: error: {key} {fault}")
     if not errors:
@@ -169,6 +176,24 @@ def _set(part: _native.Part, known: dict[str, Field], key: str, value: Any) -> s
     return None
 
 
+def _source_fault(known: dict[str, Field], key: str, value: Any) -> str | None:
+    """What is wrong with a source that a file tells, or None."""
+    told = key.partition(".")[2]
+    if told and not any(one == told or one.startswith(f"{told}.") for one in known):
+        return "tells the source of no figure of a part"
+    if not isinstance(value, str) or not value.isprintable() or not value.strip():
+        return f"= {value!r}: must be a line of text in quotes"
+    return None
+
+
+def _source(values: Mapping[str, Any], key: str) -> str:
+    """What a file tells of where a figure comes from: of itself, its group or all of the file."""
+    name = f"sources.{key}"
+    while name not in values and "." in name:
+        name = name.rpartition(".")[0]
+    return str(values.get(name, CLASS))
+
+
 def figures(name: str) -> list[Figure]:
     """Every figure of a part of the table, with its source; KeyError."""
     part = _native.Part.named(name)
@@ -183,7 +208,7 @@ def _figures(part: _native.Part, rows: list[tuple[str, str, str]]) -> Iterator[F
 
 
 def file_figures(path: Path) -> list[Figure]:
-    """Every figure of a user's part that is set, told where."""
+    """Every figure of a user's part that is set: where in the file, and the source it tells."""
     file = tomlfile.read(path)
     part = load(path)
     rows = []
@@ -191,7 +216,8 @@ def file_figures(path: Path) -> list[Figure]:
     based = {key: source for key, _, source in _native.part_rows(base)} if base else {}
     for key in fields():
         if key in file.values:
-            rows.append((key, part.text(key), file.where(key)))
+            source = f"{file.where(key)}: {_source(file.values, key)}"
+            rows.append((key, part.text(key), source))
         elif key in based:
             rows.append((key, part.text(key), f"{base}: {based[key]}"))
     return list(_figures(part, rows))

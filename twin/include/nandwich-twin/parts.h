@@ -2,9 +2,9 @@
 /*
  * parts.h - the table of parts the twin knows, each figure with its source.
  *
- * A figure that a source does not give for the very part is told as "datasheet class": what parts
- * of that kind and age are specified for. Energies of such parts are worked out as supply voltage x
- * current x time, and the source says from which figures.
+ * A source names document, revision or year, and table. Else it says "class", what parts of that
+ * kind and age are specified for, or "assumed". Energies that no document gives are worked out as
+ * supply voltage x current x time, and the source says from which figures.
  */
 #ifndef NANDWICH_TWIN_PARTS_H
 #define NANDWICH_TWIN_PARTS_H
