@@ -160,8 +160,6 @@ def command(
             _sum_up(results)
     output.talk(f"numbers and plots: {out}")
     if quick:
-        output.talk(
-            "a quick run plays smaller inputs: only the whole run judges a published figure"
-        )
+        output.talk("a quick run plays smaller inputs: only what it measures whole is judged")
     if any(one.failed for one in results):
         raise SystemExit(1)
