@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab import discovery
+from lab import discovery, experiments
 from lab.experiments import (
     NOT_GIVEN,
     NOT_JUDGED,
@@ -171,6 +171,58 @@ def mixed(quick: bool) -> Report:
         Answer("-", verdict=NOT_REACHABLE, why="3 blocks hold 3", part="d", published=4),
         Answer(5, verdict=NOT_JUDGED, why="nobody asked", part="e", where=OURS),
     )
+
+
+PAGE = r"""
+| document | claims | holds | differs | not reachable | not judged |
+| --- | --: | --: | --: | --: | --: |
+| FaTVM | 5 | 2 | 2 | 1 | 0 |
+| ours | 1 | 0 | 0 | 0 | 1 |
+
+## FaTVM
+
+| id | where | claim | published | measured | verdict |
+| --- | --- | --- | --- | --- | --- |
+| E1/a\|b | table 2 | of all verdicts | far better | 3 points | holds |
+| E1/b | table 2 | of all verdicts | far better | 2 points | differs |
+| E1/c | table 2 | of all verdicts | far better | 1 points | differs |
+| E1/d | table 2 | of all verdicts | 4 points | - | not reachable |
+| A1 | table 1 | holds as published | 16 cycles | 10 cycles | holds |
+
+- E1/b, E1/c, differs: another chip
+- E1/d, not reachable: 3 blocks hold 3
+
+## ours
+
+| id | where | claim | published | measured | verdict |
+| --- | --- | --- | --- | --- | --- |
+| E1/e | ours | of all verdicts | not given | 5 points | not judged |
+
+- E1/e, not judged: nobody asked
+"""
+
+
+def test_the_page_tells_each_claim_and_why_it_does_not_hold(
+    papers: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a run stays on record, by document and with its reasons; the same run gives the same
+    bytes."""
+    monkeypatch.setitem(experiments.DOCUMENTS, "", "FaTVM")
+    page = tmp_path / "page.md"
+    assert papers("E1", "A1", "--page", str(page)).exit_code == 0
+    first = page.read_text()
+    assert first.startswith("# The published work, measured again\n")
+    assert first.endswith(PAGE)
+    papers("E1", "A1", "--page", str(page))
+    assert page.read_text() == first
+
+
+def test_a_quick_run_writes_no_page(papers: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: what smaller inputs gave is never taken for the record."""
+    page = tmp_path / "page.md"
+    result = papers("A1", "--quick", "--page", str(page))
+    assert (result.exit_code, result.stdout, page.exists()) == (2, "", False)
+    assert "--page keeps what whole runs found" in result.stderr
 
 
 @pytest.mark.parametrize(
