@@ -2,8 +2,6 @@
 """V-policy: how far replacement policies are from Belady's optimum on the five programs of Lin et
 al. 2013, on their recorded accesses. Behind docs/access-traces.md."""
 
-import atexit
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -35,15 +33,8 @@ _DEFAULT = "vm"
 
 
 @cache
-def _folder() -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="nandwich-vimem-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
-
-
-@cache
 def _refs(program: str, quick: bool) -> _native.Refs:
-    path = str(_folder() / f"{program}-{quick}.acc")
+    path = str(traffic.kept() / f"{program}-{quick}.acc")
     traffic.record(program, quick, frame=_FRAME, accesses=path)
     refs, trace = _native.Refs(_FRAME), _native.AccessTrace(path)
     while refs.load(trace, 1 << 20):
