@@ -249,7 +249,7 @@ def _index_costs(fan: int, count: int) -> dict[str, float]:
 
 
 def _best(name: str, best: int, largest: int) -> Answer:
-    """The cheapest size. Where our largest is, "256 or more" is all that it could be."""
+    """The cheapest size. Where our largest is, 256 or more is all that it could be."""
     upwards = name.startswith("sequential")
     end = upwards and best == largest
     return Answer(
@@ -264,7 +264,7 @@ def _best(name: str, best: int, largest: int) -> Answer:
         "then smaller nodes win",
         part=name.replace(" ", "-"),
         claim=f"{name} is cheapest with nodes of",
-        published="256 or more" if upwards else 64,
+        published=">= 256" if upwards else 64,
         tolerance="" if end else "none: the sizes are a factor of two apart",
     )
 
