@@ -58,10 +58,10 @@ bench: ## measure this build against its promises
 	$(BIN)/nandwich bench
 
 .PHONY: papers
-papers: ## run the published experiments again (CSV and plots in build/papers)
+papers: ## run the published experiments again (docs/figures/papers.md; plots in build/papers)
 	@tools/setup
 	@tools/build release
-	$(BIN)/nandwich papers
+	$(BIN)/nandwich papers --page docs/figures/papers.md
 
 .PHONY: figures
 figures: ## measure again what the docs show (docs/figures/bench.md)

@@ -12,6 +12,7 @@ from lab.benches import Figure, bench
 from lab.device import avr, figures
 from lab.device.boards import BOARDS, Board
 from lab.device.figures import Cost
+from lab.photo import photo
 from nandwich import files
 from nandwich.errors import RunError
 from nandwich.quantities import format_time
@@ -79,15 +80,12 @@ _CAMERA = "jpeg2bmp, 512 x 600"
 
 
 def _programs(board: Board) -> dict[str, dict[str, Any]]:
-    from matplotlib.cbook import get_sample_data
-
-    photo = Path(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
     examples = ROOT / "examples"
     kernels = ROOT / "tests" / "compiler" / "kernels"
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "out.bmp"
         return {
-            _CAMERA: figures.run(board, examples / "jpeg2bmp.c", photo, picture),
+            _CAMERA: figures.run(board, examples / "jpeg2bmp.c", photo(), picture),
             "sort merge 20000": figures.run(board, examples / "sort.c", "merge", "20000"),
             **{
                 name: figures.run(board, kernels / f"{name}.c")

@@ -8,6 +8,7 @@ from typing import Any
 
 from lab import ROOT
 from lab.benches import Figure, bench
+from lab.photo import photo
 from nandwich.errors import RunError
 from nandwich.run import measure, recipe
 from nandwich.twin.config import Device
@@ -28,12 +29,9 @@ class _Series:
 def vm_host() -> list[Figure]:
     """32 KB of 512-byte frames. A series is several rounds of each program, alternating; the ratio
     is that of the best of each, and the median of all series is told."""
-    from matplotlib.cbook import get_sample_data
-
-    photo = get_sample_data("grace_hopper.jpg", asfileobj=False)
     with measure.scratch() as name:
         folder = Path(name)
-        arguments = (str(photo), str(folder / "photo.bmp"), str(folder / "gray.bmp"))
+        arguments = (str(photo()), str(folder / "photo.bmp"), str(folder / "gray.bmp"))
         job = recipe.job((ROOT / "examples" / "jpeg2bmp.c",), ("-O2",), Device(), arguments)
         series = [_series(job, folder / str(number)) for number in range(_SERIES)]
     median = statistics.median(one.virtual_ns / one.native_ns for one in series)

@@ -33,17 +33,20 @@ An experiment lives in papers/<document>/<name>.py:
 is another: who has only the document can repeat it. `tolerance` says how far a measured value may
 be from the published one, to either side, and still hold, and why so far. A claim of order, "less
 than", is judged on the document's own set-up alone. What our set-up cannot reach is NOT_REACHABLE,
-with the arithmetic in `why`; what says nothing of us, NOT_JUDGED.
+with the arithmetic in `why`; what says nothing of us, NOT_JUDGED; neither has a tolerance.
 
 One run may answer several claims: give each answer its own `part`, `claim` and `published`; the
-result's id is then ID/PART. A claim of our own that must hold is marked `must_hold=True`; a
-published one that comes out otherwise is a result like any other, with its reason in `why`.
+result's id is then ID/PART. A claim counts under the document of its folder. One that no document
+makes is ours: its experiment lies in papers/ours, or the answer has `where=OURS`. Of ours some
+must hold (`must_hold=True`); a published one that comes out otherwise is a result like any other,
+with its reason in `why`.
 """
 
 import csv
 import io
 import textwrap
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,8 +63,7 @@ HOLDS, DIFFERS, ERROR = "holds", "differs", "error"
 NOT_REACHABLE, NOT_JUDGED = "not reachable", "not judged"
 VERDICTS = (HOLDS, DIFFERS, NOT_REACHABLE, NOT_JUDGED, ERROR)
 
-#: The document of the experiments in a folder of papers/; that of a claim of our own, as all in
-#: papers/ours are, is "ours".
+#: The document of the experiments in a folder of papers/.
 DOCUMENTS = {
     "fatvm": "FaTVM",
     "vimem": "ViMem",
@@ -70,7 +72,10 @@ DOCUMENTS = {
     "heating": "NAND codesign",
     "tiering": "NAND codesign",
 }
+#: The folder, the document and the place of a claim that no document makes.
 OURS = "ours"
+#: Published of such a claim, unless it names what it wants.
+NOT_GIVEN = "not given"
 
 
 def span(low: float, high: float) -> str:
@@ -93,7 +98,8 @@ def meets(measured: tuple[float, float], published: tuple[float | None, float | 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was measured for one claim. Fields left None are those of the experiment."""
+    """What was measured for one claim. Fields left None are those of the experiment; a claim of our
+    own in a document's experiment has nothing published unless it says so."""
 
     measured: Value
     holds: bool = False
@@ -102,9 +108,9 @@ class Answer:
     claim: str | None = None
     published: Value | None = None
     unit: str | None = None
-    must_hold: bool | None = None
     where: str | None = None
     tolerance: str = ""
+    must_hold: bool = False  # of a claim of our own
     verdict: str = ""  # NOT_REACHABLE or NOT_JUDGED, in the place of `holds`
 
 
@@ -127,7 +133,6 @@ class Experiment:
     published: Value
     unit: str
     run: Callable[[bool], Report]
-    must_hold: bool = False
     #: A quick run measures the same as the whole one: it may judge.
     judges_quick: bool = False
     where: str = ""
@@ -137,7 +142,7 @@ class Experiment:
     def document(self) -> str:
         """What the claim is of."""
         folder = (*self.run.__module__.split("."), "")[1]
-        return OURS if self.must_hold else DOCUMENTS.get(folder, folder)
+        return DOCUMENTS.get(folder, folder)
 
 
 @dataclass(frozen=True)
@@ -151,11 +156,11 @@ class Result:
     unit: str
     verdict: str
     why: str
-    must_hold: bool
     document: str = ""
     where: str = ""
     setup: str = ""
     tolerance: str = ""
+    must_hold: bool = False
 
     @property
     def failed(self) -> bool:
@@ -183,9 +188,8 @@ def experiment(
     id: str,
     *,
     claim: str,
-    published: Value,
+    published: Value = NOT_GIVEN,
     unit: str,
-    must_hold: bool = False,
     judges_quick: bool = False,
     where: str = "",
     setup: str = "",
@@ -193,7 +197,7 @@ def experiment(
     """Decorator that makes an Experiment of a function `run(quick) -> Report`."""
 
     def register(run: Callable[[bool], Report]) -> Experiment:
-        return Experiment(id, claim, published, unit, run, must_hold, judges_quick, where, setup)
+        return Experiment(id, claim, published, unit, run, judges_quick, where, setup)
 
     return register
 
@@ -208,7 +212,7 @@ def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result]
         report = chosen.run(quick)
         results = [_result(chosen, answer) for answer in report.answers]
         if quick and not chosen.judges_quick:
-            results = [replace(one, verdict=NOT_JUDGED) for one in results]
+            results = [replace(one, verdict=NOT_JUDGED, tolerance="") for one in results]
         try:
             _write_files(chosen, report, out, _title(chosen, results, quick=quick))
         except OSError as error:
@@ -224,7 +228,6 @@ def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result]
             unit=chosen.unit,
             verdict=ERROR,
             why=reason,
-            must_hold=True,
             document=chosen.document,
         )
         return [broken], "" if told else traceback.format_exc()
@@ -232,24 +235,29 @@ def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result]
 
 
 def _result(chosen: Experiment, answer: Answer) -> Result:
-    verdict = answer.verdict or (HOLDS if answer.holds else DIFFERS)
-    must_hold = chosen.must_hold if answer.must_hold is None else answer.must_hold
-    if verdict != HOLDS and not answer.why:
-        raise ValueError(f"{chosen.id}: an answer that does not hold needs its reason")
-    return Result(
+    where = chosen.where if answer.where is None else answer.where
+    usual = NOT_GIVEN if answer.where == OURS else chosen.published
+    result = Result(
         id=f"{chosen.id}/{answer.part}" if answer.part else chosen.id,
         claim=chosen.claim if answer.claim is None else answer.claim,
-        published=chosen.published if answer.published is None else answer.published,
+        published=usual if answer.published is None else answer.published,
         measured=answer.measured,
         unit=chosen.unit if answer.unit is None else answer.unit,
-        verdict=verdict,
+        verdict=answer.verdict or (HOLDS if answer.holds else DIFFERS),
         why=answer.why,
-        must_hold=must_hold,
-        document=OURS if must_hold else chosen.document,
-        where=chosen.where if answer.where is None else answer.where,
+        document=OURS if where == OURS else chosen.document,
+        where=where,
         setup=chosen.setup,
         tolerance=answer.tolerance,
+        must_hold=answer.must_hold,
     )
+    if result.verdict != HOLDS and not result.why:
+        raise ValueError(f"{result.id}: an answer that does not hold needs its reason")
+    if result.verdict not in (HOLDS, DIFFERS) and result.tolerance:
+        raise ValueError(f"{result.id}: what is {result.verdict} has no tolerance")
+    if (result.must_hold or result.published == NOT_GIVEN) and result.document != OURS:
+        raise ValueError(f"{result.id}: no claim of {result.document}'s, so where=OURS")
+    return result
 
 
 def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str:
@@ -260,8 +268,11 @@ def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str
     elif len(results) == 1:
         verdict = f"{results[0].verdict}, {results[0].measured} {results[0].unit}".strip()
     else:
-        held = sum(one.verdict == HOLDS for one in results)
-        verdict = f"{held} of {len(results)} claims hold"
+        counts = Counter(one.verdict for one in results)
+        judged = counts[HOLDS] + counts[DIFFERS]
+        told = [f"{counts[HOLDS]} of {judged} judged hold"] if judged else []
+        told += [f"{counts[one]} {one}" for one in (NOT_REACHABLE, NOT_JUDGED) if counts[one]]
+        verdict = ", ".join(told)
     return textwrap.fill(f"{chosen.id}: {chosen.claim} ({run}{verdict})", TITLE_COLUMNS)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import ROOT, crates
+from lab.photo import photo
 from nandwich import paths
 from nandwich.errors import RunError
 
@@ -87,13 +88,6 @@ def _call(command: Sequence[str | Path], environment: Mapping[str, str] | None =
         talk = done.stderr.strip() or done.stdout.strip()[-2000:]
         raise RunError(f"{Path(command[0]).name}: {talk}")
     return done.stdout
-
-
-def photo() -> Path:
-    """The public-domain portrait in matplotlib's sample data, 512 x 600."""
-    from matplotlib.cbook import get_sample_data
-
-    return Path(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
 
 
 def build(example: Example, folder: Path) -> Path:

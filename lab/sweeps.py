@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lab.experiments import Answer, Value
+from lab.experiments import OURS, Answer, Value
 from nandwich.plots import COLOURS, MARKS
 from nandwich.sched import play as sched
 from nandwich.sched.play import Outcome, Scenario
@@ -187,7 +187,7 @@ def _not_behind(part: str, points: Sequence[Point], claim: str, *, must: bool) -
         published=len(points),
         unit="points",
         must_hold=must,
-        where="ours",
+        where=OURS,
         tolerance="none",
     )
 
@@ -206,7 +206,7 @@ def _near(part: str, points: Sequence[Point], claim: str, *, must: bool) -> Answ
         published=100 * NEAR_PART,
         unit="% of points",
         must_hold=must,
-        where="ours",
+        where=OURS,
         tolerance=f"{NEAR_POINTS:g} points at {100 * NEAR_PART:g} % of the points: for openings",
     )
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from lab import ROOT, discovery
-from lab.experiments import ERROR, VERDICTS, Experiment, Result, perform
+from lab import ROOT, discovery, papers_page
+from lab.experiments import Experiment, Result, perform
 from nandwich import names
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import check_output, json_option
+from nandwich.cli.options import check_output, json_option, writable
 from nandwich.errors import InputError
 
 
@@ -46,50 +46,27 @@ def _list(chosen: list[Experiment], json_target: str | None) -> None:
         output.print_table(("id", "document", "where", "published", "unit", "claim"), rows)
 
 
-def _shared(what: str, told: list[tuple[str, str]]) -> list[str]:
-    """One line for each text, with all that it is said of."""
-    of: dict[str, list[str]] = {}
-    for id, text in told:
-        ids = of.setdefault(text, [])
-        if id not in ids:
-            ids.append(id)
-    return [f"{', '.join(ids)}, {what}: {text}" for text, ids in of.items() if text]
-
-
 def _show(results: list[Result], *, quick: bool) -> None:
     rows = [
         (
             one.id,
             one.claim,
             one.where,
-            f"{one.published} {one.unit}".strip(),
-            "-" if one.measured is None else f"{one.measured} {one.unit}".strip(),
+            papers_page.figure(one.published, one.unit),
+            papers_page.figure(one.measured, one.unit),
             one.verdict,
         )
         for one in results
     ]
     verdict = "quick verdict" if quick else "verdict"
     output.print_table(("id", "claim", "where", "published", "measured", verdict), rows)
-    notes = _shared("set-up", [(one.id.partition("/")[0], one.setup) for one in results])
-    notes += _shared("tolerance", [(one.id, one.tolerance) for one in results])
+    notes = papers_page.shared("set-up", [(one.id.partition("/")[0], one.setup) for one in results])
+    notes += papers_page.shared("tolerance", [(one.id, one.tolerance) for one in results])
     notes += [f"{one.id} {one.verdict}: {one.why}" for one in results if one.why]
     if notes:
         click.echo()
     for note in notes:
         click.echo(note)
-
-
-def _sum_up(results: list[Result]) -> None:
-    """A row a document: its claims, and how many came to each verdict."""
-    verdicts = [
-        one for one in VERDICTS if one != ERROR or any(of.verdict == ERROR for of in results)
-    ]
-    rows: list[tuple[str, ...]] = []
-    for document in dict.fromkeys(one.document for one in results):
-        found = [one.verdict for one in results if one.document == document]
-        rows.append((document, str(len(found)), *(str(found.count(one)) for one in verdicts)))
-    click.echo()
-    output.print_table(("document", "claims", *verdicts), rows)
 
 
 @click.command(cls=Command)
@@ -107,12 +84,19 @@ def _sum_up(results: list[Result]) -> None:
     metavar="DIR",
     help="Where CSV files and plots go (default: build/papers, or build/papers-quick).",
 )
+@click.option(
+    "--page",
+    metavar="FILE",
+    callback=writable,
+    help="Also write claims and verdicts as a Markdown page (make papers does).",
+)
 @json_option
 def command(
     ids: tuple[str, ...],
     only_list: bool,
     quick: bool,
     out: Path | None,
+    page: str | None,
     json_target: str | None,
 ) -> None:
     """Run published experiments again: claim, published, measured, and whether it holds.
@@ -127,17 +111,20 @@ def command(
       nandwich papers --list
       nandwich papers T4 --quick
       nandwich papers --quick --json results.json --out plots
+      nandwich papers --page papers.md
     """
     chosen = _choose(ids)
     if only_list:
         _list(chosen, json_target)
         return
+    if page is not None and quick:
+        raise InputError("--page keeps what whole runs found; a quick run finds less")
     if not chosen:
         raise InputError("no experiments in papers/")
     if out is None:
         out = ROOT / "build" / ("papers-quick" if quick else "papers")
     written = [out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg")]
-    output.check_apart((), (*written, json_target))
+    output.check_apart((), (*written, page, json_target))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -154,14 +141,16 @@ def command(
             bar.advance()
     if json_target is not None:
         output.write_json(json_target, [one.as_json() for one in results])
+    if page is not None:
+        papers_page.write(Path(page), results)
     if json_target != "-":
         _show(results, quick=quick)
         if len(chosen) > 1:
-            _sum_up(results)
+            head, *rows = papers_page.by_document(results)
+            click.echo()
+            output.print_table(head, rows)
     output.talk(f"numbers and plots: {out}")
     if quick:
-        output.talk(
-            "a quick run plays smaller inputs: only the whole run judges a published figure"
-        )
+        output.talk("a quick run plays smaller inputs: only what it measures whole is judged")
     if any(one.failed for one in results):
         raise SystemExit(1)

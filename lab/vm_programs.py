@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from lab import ROOT, callgrind_file, crates, vm_cost
+from lab.photo import photo
 from nandwich.compiler import profiles, toolchain
 from nandwich.errors import RunError
 from nandwich.run import statics
@@ -77,12 +78,6 @@ def _sqlite() -> Path:
     return crates.fetch(crates.SQLITE) / "sqlite3"
 
 
-def _photo() -> str:
-    from matplotlib.cbook import get_sample_data
-
-    return str(get_sample_data("grace_hopper.jpg", asfileobj=False))
-
-
 _GUESTS = ROOT / "tests" / "guests"
 PROGRAMS = (
     Program(
@@ -121,7 +116,7 @@ PROGRAMS = (
         "decodes a photograph of 512 by 600, with stb_image",
         lambda: [ROOT / "examples" / "jpeg2bmp.c"],
         list,
-        lambda: [_photo(), "photo.bmp", "gray.bmp"],
+        lambda: [str(photo()), "photo.bmp", "gray.bmp"],
         ("photo.bmp", "gray.bmp"),
     ),
 )

@@ -86,7 +86,6 @@ def _unjudged(
         claim=claim,
         published=published,
         unit=unit,
-        tolerance="none: not judged",
     )
 
 

@@ -104,7 +104,6 @@ def _shares(storage_mj: float) -> list[Answer]:
             part="share",
             published=f"{STORAGE} %",
             unit="",
-            tolerance="none: not judged",
         ),
         Answer(
             round(storage_mj / radio, 2),
@@ -117,7 +116,7 @@ def _shares(storage_mj: float) -> list[Answer]:
             claim="storage's energy against the radio's: 14.5 % and 20.1 %",
             published=round(STORAGE / RADIO, 2),
             unit="x",
-            tolerance=TOLERANCE,
+            tolerance=TOLERANCE if reached else "",
         ),
     ]
 
@@ -214,7 +213,7 @@ def dataflash(quick: bool) -> Report:  # noqa: ARG001
             claim=name,
             published=published[name][which],
             unit=unit,
-            tolerance="none: not judged" if name == "open" else FILE_TOLERANCE,
+            tolerance="" if name == "open" else FILE_TOLERANCE,
         )
         for name in costs
         for which, unit in ((0, "mJ"), (1, "ms"))

@@ -165,7 +165,6 @@ def access_cost(quick: bool) -> Report:
         Answer(
             added[kind],
             verdict=NOT_JUDGED,
-            tolerance="none: not judged",
             why="x86-64 instructions here, Cortex-M3 cycles there",
             part=kind.replace(" ", "-"),
             claim=f"{kind}: what it adds to a plain access on the host",

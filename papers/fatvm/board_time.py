@@ -249,7 +249,6 @@ def buffers(quick: bool) -> Report:
             Answer(
                 best,
                 verdict=NOT_JUDGED,
-                tolerance="none: not judged",
                 why="the paper's guards are calls; here a hit is a few instructions in place: "
                 + ", ".join(f"{row[0]} {row[here]} %" for row in rows),
                 part="in-place",

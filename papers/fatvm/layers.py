@@ -208,13 +208,14 @@ def _savings(three: Three, clock: Mapping[str, Sequence[Rest]]) -> list[Answer]:
                 tolerance="the text says no more than that: an order, of lavish below 0.7 x "
                 "superblock"
                 if said
-                else "none: the text has no figure of this program, and the table's are lost to us",
-                why=f"{saving(lavish, log)} % against log; with the clock policy of `nandwich run` "
+                else "",
+                why=("" if said else "the text has no figure of this program, the table is lost; ")
+                + f"{saving(lavish, log)} % against log; with the clock policy of `nandwich run` "
                 f"{saving(*clock[program])} % against superblock; what streams leaves whole blocks "
                 "without a valid sector, which superblock gives back without a copy, too",
                 part=program,
                 claim=f"erases spared against superblock, {program}",
-                published=f"> {_SAID_PERCENT}" if said else "none",
+                published=f"> {_SAID_PERCENT}" if said else "lost",
                 unit="%",
             )
         )

@@ -18,6 +18,7 @@ from lab import ROOT
 from lab.device import figures
 from lab.device import parts as board_parts
 from lab.device.boards import BOARDS, Board
+from lab.photo import photo
 from nandwich import _native
 from nandwich.energy.model import Job, Node, Storage
 from nandwich.errors import RunError
@@ -70,8 +71,8 @@ def picture(folder: Path, width: int, height: int, quality: int) -> Path:
     from PIL import Image
 
     path = folder / f"{width}.jpg"
-    with Image.open(traffic.photo()) as photo:
-        photo.resize((width, height)).save(path, "JPEG", quality=quality)
+    with Image.open(photo()) as portrait:
+        portrait.resize((width, height)).save(path, "JPEG", quality=quality)
     return path
 
 
@@ -84,8 +85,8 @@ def invocation(program: str, quick: bool) -> Iterator[tuple[Path, tuple[str, ...
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        photo = picture(folder, *_QUICK_PICTURE) if quick else traffic.photo()
-        yield source, (str(photo), str(folder / "out.bmp"), str(folder / "gray.bmp"))
+        jpeg = picture(folder, *_QUICK_PICTURE) if quick else photo()
+        yield source, (str(jpeg), str(folder / "out.bmp"), str(folder / "gray.bmp"))
 
 
 def _board() -> Board:

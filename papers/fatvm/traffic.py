@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import ROOT
+from lab.photo import photo
 from nandwich.errors import RunError
 from nandwich.replay import play as replay
 from nandwich.run import measure, recipe
@@ -77,15 +78,9 @@ class Recording:
         return float(self.report["time_ns"]["storage"]) / 1e6
 
 
-def photo() -> Path:
-    """The public-domain portrait in matplotlib's sample data, 512 x 600."""
-    from matplotlib.cbook import get_sample_data
-
-    return Path(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
-
-
 @cache
-def _folder() -> Path:
+def kept() -> Path:
+    """Folder of what is recorded, until the command ends."""
     folder = tempfile.TemporaryDirectory(prefix="nandwich-fatvm-")
     atexit.register(folder.cleanup)
     return Path(folder.name)
@@ -96,8 +91,8 @@ def record(program: str, quick: bool, **changes: Any) -> Recording:
     """Runs a program in virtual memory; `changes` are fields of the Device."""
     source, full, short = PROGRAMS[program]
     name = "-".join([program, str(quick), *(f"{key}={changes[key]}" for key in sorted(changes))])
-    log = _folder() / f"{name.replace('/', '_')}.log"
-    words = {"PHOTO": str(photo()), "OUT": str(_folder() / "out.bmp")}
+    log = kept() / f"{name.replace('/', '_')}.log"
+    words = {"PHOTO": str(photo()), "OUT": str(kept() / "out.bmp")}
     arguments = tuple(words.get(word, word) for word in (short if quick else full))
     device = config.with_part(Device(**{"chip": CHIP, "slots": 8, "record": str(log), **changes}))
     config.check(device)

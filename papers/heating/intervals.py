@@ -103,7 +103,7 @@ def _interval(name: str, quick: bool) -> list[Answer]:
             claim=f"{name}: DHeating's mean interval",
             published=published_s,
             unit="s",
-            tolerance=COUNTS,
+            tolerance="" if asked > most else COUNTS,
         ),
     ]
 

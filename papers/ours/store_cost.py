@@ -38,8 +38,6 @@ def _answer(found: list[Counts], shape: str, work: str, missing: str) -> Answer:
             why=f"not compared: {missing}",
             part=f"{shape}-{work}",
             claim=claim,
-            published="not measured",
-            tolerance="none: not judged",
         )
     best = min(others, key=lambda c: c.energy_pj)
     rules = ""
@@ -59,7 +57,6 @@ def _answer(found: list[Counts], shape: str, work: str, missing: str) -> Answer:
 @experiment(
     "store-cost",
     claim="energy of the same work in several stores",
-    published="",
     unit="mJ",
     where="docs/store-cost.md",
     setup="append, read back, small and overwrite on three chips of the twin, by each store",

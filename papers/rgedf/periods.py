@@ -186,7 +186,6 @@ def _gain(points: list[Point], before: list[Point], policy: str, bursty: bool) -
         claim=f"{policy.upper()} gains over figure 4, periods below 40 ms{words}",
         published="> 0",
         unit="points on average",
-        tolerance="none: not judged",
     )
 
 

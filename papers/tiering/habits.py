@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment, near
+from lab.experiments import NOT_JUDGED, OURS, Answer, Report, Value, experiment, near
 from nandwich import plots
 from papers.tiering import _phone
-from papers.tiering._phone import APPS, FLASH, OURS, VFLASH, Model, Outcome, Way
+from papers.tiering._phone import APPS, FLASH, VFLASH, Model, Outcome, Way
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ WAYS = {
     "vFlash and class": _phone.JOINED,
     "vFlash and room": _phone.ROOM,
     "H-ARC": _phone.HARC,
-    "ours": OURS,
+    "ours": _phone.OURS,
 }
 
 
@@ -118,7 +118,7 @@ def _against_others(users: Sequence[int], model: Model, vflash: float) -> list[A
     lrfu = _speed(users, model, _phone.LRFU)
     idle = _speed(users, model, _phone.LRFU_IDLE)
     inter = _speed(users, model, _phone.INTER)
-    ours = _speed(users, model, OURS)
+    ours = _speed(users, model, _phone.OURS)
     intra = 100 * (vflash / inter - 1)
     return [
         Answer(
@@ -139,7 +139,7 @@ def _against_others(users: Sequence[int], model: Model, vflash: float) -> list[A
             "that room is made ahead, more than who is predicted",
             part="lrfu-idle",
             claim="LRFU that makes room in idle time, over flash alone",
-            published="not tried",
+            where=OURS,
             unit="times",
         ),
         Answer(
@@ -159,7 +159,7 @@ def _against_others(users: Sequence[int], model: Model, vflash: float) -> list[A
             why="metadata by class, the rest by what comes back (H-ARC), room made in idle time",
             part="ours",
             claim="ours over flash alone, at least as fast as vFlash",
-            published="not given",
+            where=OURS,
             unit="times",
             must_hold=True,
         ),
@@ -180,7 +180,7 @@ def _with_tags(user: int, model: Model) -> list[Answer]:
                 "no room waits for applications that do not run",
                 part=tags,
                 claim=f"vFlash with tags {tags} against tags carried",
-                published="not given",
+                where=OURS,
                 unit="%",
             )
         )
@@ -200,7 +200,7 @@ def speed(quick: bool) -> Report:
     model, users = _base(quick)
     vflash = _speed(users, model, VFLASH)
     models = _varied(model, quick)
-    pairs = [[_speed(users[:1], one, way) for way in (VFLASH, OURS)] for one in models]
+    pairs = [[_speed(users[:1], one, way) for way in (VFLASH, _phone.OURS)] for one in models]
     varied = [pair[0] for pair in pairs]
     worst = models[varied.index(min(varied))]
     gained = min(pair[1] / pair[0] for pair in pairs)
@@ -235,7 +235,7 @@ def speed(quick: bool) -> Report:
             why=f"one number of the model at a time; least with {_difference(model, worst)}",
             part="varied",
             claim="vFlash over flash alone, whatever the model's numbers",
-            published="not given",
+            where=OURS,
             unit="times",
         ),
         Answer(
@@ -244,7 +244,7 @@ def speed(quick: bool) -> Report:
             why="the least of the same variations",
             part="ours-varied",
             claim="ours is faster than vFlash whatever the model's numbers, at least so many times",
-            published="not given",
+            where=OURS,
             unit="times",
         ),
         *_with_tags(users[0], model),
@@ -298,7 +298,7 @@ def energy(quick: bool) -> Report:
     """Energy, what it could be at best, and how far policies are from that."""
     model, _ = _base(quick)
     flash, vflash = _phone.run(1, model, FLASH), _phone.run(1, model, VFLASH)
-    ours = _phone.run(1, model, OURS)
+    ours = _phone.run(1, model, _phone.OURS)
     against = {name: _saved(1, model, VFLASH, way) for name, way in
                (("flash", FLASH), ("lrfu", _phone.LRFU))}  # fmt: skip
     answers = [
@@ -319,12 +319,12 @@ def energy(quick: bool) -> Report:
             tolerance=ENERGY,
         ),
         Answer(
-            round(_saved(1, model, OURS, FLASH), 2),
+            round(_saved(1, model, _phone.OURS, FLASH), 2),
             verdict=NOT_JUDGED,
             why=_spent("ours", ours),
             part="ours",
             claim="energy saved by ours against flash alone, first user",
-            published="not given",
+            where=OURS,
         ),
         *(
             Answer(
@@ -334,7 +334,7 @@ def energy(quick: bool) -> Report:
                 "early",
                 part=part,
                 claim=f"sectors that {name} writes to flash over the clairvoyant bound",
-                published="not given",
+                where=OURS,
             )
             for part, name, outcome in (("bound", "ours", ours), ("vflash-bound", "vFlash", vflash))
         ),
@@ -452,12 +452,12 @@ def erases(quick: bool) -> Report:
             tolerance=FEWER,
         ),
         Answer(
-            saved(OURS),
+            saved(_phone.OURS),
             verdict=NOT_JUDGED,
             why="fewer pages are written to flash",
             part="ours",
             claim="and with ours",
-            published="not given",
+            where=OURS,
             unit="erases",
         ),
     ]

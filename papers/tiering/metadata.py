@@ -116,7 +116,9 @@ def _gains(number: int, flash: Outcome, tier: Outcome) -> list[Answer]:
             claim=None if number == 1 else f"the same with {number} machines at once",
             published=None if number == 1 else "a gain",
             tolerance=f"{PERCENT} %, to either side: our recordings of one to three machines "
-            "differ by 2 %, five times that",
+            "differ by 2 %, five times that"
+            if number == 1
+            else "",
         ),
         Answer(
             round(saved, 1),

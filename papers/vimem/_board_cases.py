@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from lab.device import tagged_cost
-from lab.experiments import Answer
+from lab.experiments import OURS, Answer
 from papers.vimem import _cases, _node, _programs, _rig
 from papers.vimem._cases import Case, Layouts
 from papers.vimem._node import Run
@@ -102,8 +102,9 @@ def answer(found: Sequence[OnBoard], sample: str) -> Answer:
         part="board",
         claim=f"runs on the emulated ATmega128 with other faults or transfers than the simulator, "
         f"of {len(found)} ({sample})",
-        published="ours: 0",
+        published=0,
         unit="runs",
+        where=OURS,
         must_hold=not absent,
     )
 

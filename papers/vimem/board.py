@@ -5,7 +5,7 @@ page times of the document's node, MICA2; with those of our board they are told 
 
 from lab.device import tagged, tagged_cost
 from lab.device.boards import ATMEGA128
-from lab.experiments import NOT_JUDGED, Answer, Report, experiment, near
+from lab.experiments import NOT_JUDGED, OURS, Answer, Report, experiment, near
 from nandwich.errors import RunError
 from papers.vimem import _programs
 from papers.vimem._node import MICA2
@@ -78,9 +78,8 @@ def latencies(_quick: bool) -> Report:
             why="a byte takes 0.4 us on the wire, a page 15 ms: another node",
             part=f"{name}/ours",
             claim=f"{what}, on our board",
-            published="ours",
             unit="ms",
-            tolerance="none: not judged",
+            where=OURS,
         )
         for name, what, _ in _FAULTS
     ]

@@ -33,7 +33,6 @@ _FIGURE_WHY = f"{_FIGURE} %: the programs are not the published ones, but follow
 _PAGES = 1
 _POINTS = 10
 _POINTS_WHY = f"{_POINTS} points: published in fives, with the word about or at least"
-_UNJUDGED = "none: not judged"
 
 
 #: What runs on the board, as _board_cases has it.
@@ -339,7 +338,6 @@ def mate(quick: bool) -> Report:
                 part=scenario,
                 claim=what,
                 published=published,
-                tolerance=_UNJUDGED,
             )
         )
     return Report(
@@ -396,7 +394,6 @@ def _resident(cases: tuple[Case, ...], counts: Sequence[int]) -> list[Answer]:
             verdict=NOT_JUDGED,
             why="a bound, on a trace that is easier than the published one: see V9",
             part="share",
-            tolerance=_UNJUDGED,
         ),
         Answer(
             none_from,
@@ -510,57 +507,3 @@ def _curves(cases: Sequence[Case], at: Sequence[int], axes: "Axes", what: str) -
     axes.set_xlabel(what)
     axes.set_ylabel("faults, % of accesses")
     axes.legend(fontsize=7)
-
-
-@experiment(
-    "V-ours",
-    claim="our layout has fewer faults than the published heuristic, over cases of more than 100",
-    published="ours",
-    unit="%",
-    must_hold=True,
-    where="docs/layouts.md: a table of ours",
-    setup="the cases of V6 to V9 in which both layouts know the same",
-)
-def better(quick: bool) -> Report:
-    """All cases of V6 to V9 in which both layouts know the same."""
-    cases = [*_cases.tinydb(quick), *_cases.mate(quick)]
-    for count in (1, 2, 3, 4, 6, 7, 8) if quick else _cases.FRAMES:
-        cases += _cases.generated(12, count)
-    for count in (36, 60) if quick else _cases.PAGES[1:]:
-        cases += _cases.generated(count, 12)
-    pairs = [
-        (case, other)
-        for case in cases
-        for other in cases
-        if case.method == "published"
-        and other.method == "ours"
-        and (case.program, case.situation, case.known)
-        == (other.program, other.situation, other.known)
-        and case.cost.faults > 100
-    ]
-    theirs = sum(case.cost.faults for case, _ in pairs)
-    mine = sum(other.cost.faults for _, other in pairs)
-    saved = _rig.fewer(mine, theirs)
-    worse = sum(other.cost.faults > case.cost.faults for case, other in pairs)
-    return Report(
-        answers=[
-            Answer(
-                round(saved, 1),
-                holds=saved >= 10,
-                why=f"{len(pairs)} cases, in {worse} of them ours has more",
-                tolerance="ours: a tenth fewer at least",
-            )
-        ],
-        columns=("program", "situation", "known", "published", "ours", "fewer %"),
-        rows=[
-            [
-                case.program,
-                case.situation,
-                case.known,
-                round(case.cost.faults, 1),
-                round(other.cost.faults, 1),
-                round(_rig.fewer(other.cost.faults, case.cost.faults), 1),
-            ]
-            for case, other in pairs
-        ],
-    )

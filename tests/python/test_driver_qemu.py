@@ -1,51 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drivers as firmware, on the models of parts that QEMU has."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from lab import cross
+from lab import ROOT, qemu
 
-ROOT = Path(__file__).parent.parent.parent
-FIRMWARE = ROOT / "tests" / "targets" / "cortexm3"
 BASE = ("core/base/block.c", "core/chip/chip.c", "core/chip/chip_more.c")
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("qemu-system-arm") is None or not cross.CORTEX_M3.present,
-    reason="needs qemu-system-arm and arm-none-eabi-gcc (tools/setup test)",
-)
+pytestmark = pytest.mark.skipif(bool(qemu.missing()), reason=f"not installed: {qemu.missing()}")
 
 
 def build(folder: Path, source: str, drivers: tuple[str, ...], ram_start: int) -> Path:
     """The firmware of one test."""
-    program = folder / "firmware.elf"
-    command = [
-        cross.CORTEX_M3.compiler,
-        *(option for option in cross.CORTEX_M3.options if option != "-Wpedantic"),
-        f"-I{ROOT / 'core/include'}",
-        "-nostartfiles",
-        "--specs=nosys.specs",
-        f"-T{FIRMWARE / 'firmware.ld'}",
-        f"-Wl,--gc-sections,--defsym=ram_start={ram_start},--defsym=ram_bytes=0x10000",
-        str(FIRMWARE / "firmware.c"),
-        str(FIRMWARE / source),
-        *(str(ROOT / driver) for driver in (*drivers, *BASE)),
-        f"-o{program}",
-    ]
-    subprocess.run(command, check=True, timeout=120)
-    return program
+    sources = [qemu.FIRMWARE / source, *(ROOT / driver for driver in (*drivers, *BASE))]
+    return qemu.build(folder, sources, ram_start=ram_start, ram_bytes=0x10000)
 
 
-def run(program: Path, *options: str) -> list[str]:
+def run(program: Path, *board: str) -> list[str]:
     """What the firmware says, line by line."""
-    command = ["qemu-system-arm", "-nographic", "-monitor", "none", "-serial", "none"]
-    command += ["-semihosting-config", "enable=on,target=native", "-kernel", str(program)]
-    # Semihosting writes to stderr.
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
-    return [line for line in (done.stdout + done.stderr).splitlines() if "Timer" not in line]
+    return [f"{word} {number}" for word, number in qemu.run(program, *board)]
 
 
 @pytest.mark.parametrize(("mebibytes", "shift"), [(8, 9), (4096, 0)])
@@ -56,11 +31,11 @@ def test_card(tmp_path: Path, mebibytes: int, shift: int) -> None:
         file.truncate(mebibytes << 20)
     program = build(tmp_path, "qemu_sd.c", ("core/drivers/sd.c",), 0x20000000)
     drive = f"if=sd,file={image},format=raw"
-    first = run(program, "-M", "lm3s6965evb", "-drive", drive)
+    first = run(program, "lm3s6965evb", "-drive", drive)
     assert first[:3] == ["open 0", f"sectors {mebibytes * 2048}", f"shift {shift}"]
     assert first[3] != "kept 0"
     assert first[4:] == ["written 0"] * 8 + ["last 0", "trim 0", "sync 0", "end 0"]
-    again = run(program, "-M", "lm3s6965evb", "-drive", drive)
+    again = run(program, "lm3s6965evb", "-drive", drive)
     assert again[3] == "kept 0"
     assert again[-1] == "end 0"
     with image.open("rb") as file:
@@ -74,6 +49,6 @@ def test_nor(tmp_path: Path) -> None:
     """Goal: the driver of serial NOR passes nw_chip_check on QEMU's W25Q256."""
     drivers = ("core/drivers/spi_nor.c", "core/drivers/spi.c", "core/drivers/check.c")
     program = build(tmp_path, "qemu_nor.c", drivers, 0x80000)
-    said = run(program, "-M", "ast1030-evb,fmc-model=w25q256,spi-model=w25q256")
+    said = run(program, "ast1030-evb,fmc-model=w25q256,spi-model=w25q256")
     assert said[:4] == ["open 0", f"id {0xEF4019}", "blocks 8192", "address 4"]
     assert said[4:] == ["check 0", "step 0", "tried 17", "end 0"]

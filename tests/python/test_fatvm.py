@@ -4,6 +4,7 @@
 import pytest
 from click.testing import CliRunner
 
+from lab import qemu
 from nandwich.cli.main import main
 from papers.fatvm import layer_ram, layers, traffic
 
@@ -57,7 +58,7 @@ def test_lavish_without_its_space_spares_nothing(monkeypatch: pytest.MonkeyPatch
     layers.measured.cache_clear()
 
 
-@pytest.mark.skipif(bool(layer_ram.missing()), reason=f"missing: {layer_ram.missing()}")
+@pytest.mark.skipif(bool(qemu.missing()), reason=f"not installed: {qemu.missing()}")
 def test_ram_is_that_of_a_small_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Goal: T8 counts pointers of four bytes, and turns where lavish keeps 255 maps of 132 bytes in
     RAM and superblock two lists."""

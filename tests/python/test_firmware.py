@@ -13,6 +13,7 @@ import pytest
 import third_party
 
 from lab import firmware
+from lab.photo import photo
 from nandwich import paths
 
 pytestmark = pytest.mark.skipif(
@@ -210,7 +211,7 @@ def host_picture(folder: Path) -> str:
     decoder = str(firmware.FOLDER / "camera_decode.c")
     command = ["cc", "-w", f"-I{firmware.FOLDER}", str(source), decoder, "-lm", "-o", str(program)]
     subprocess.run(command, check=True)
-    done = subprocess.run([program, firmware.photo()], capture_output=True, text=True, check=True)
+    done = subprocess.run([program, photo()], capture_output=True, text=True, check=True)
     return done.stdout
 
 

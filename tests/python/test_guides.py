@@ -3,14 +3,13 @@
 
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
 import pack
 import pytest
 
-from lab import cross
+from lab import qemu
 from nandwich import paths
 from nandwich.replay import play
 
@@ -18,7 +17,6 @@ assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
 DOCS = ROOT / "docs"
 STUBS = ROOT / "tests" / "packages"
-FIRMWARE = ROOT / "tests" / "targets" / "cortexm3"
 PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "device")
 LAYERS = ("page", "tree", "lavish", "store")
 #: What the page advises: RAM in KB, layer, and 0 for 128 MiB or 1 for 32 MiB of NAND.
@@ -114,32 +112,15 @@ def measured(folder: Path) -> list[tuple[str, int]]:
     for take in pack.takes():
         if take.name in LAYERS:
             files.update(take.files)
-    program = folder / "firmware.elf"
-    options = [option for option in cross.CORTEX_M3.options if option != "-Wpedantic"]
-    where = "-Wl,--gc-sections,--defsym=ram_start=0x20000000,--defsym=ram_bytes=0x200000"
-    run(
-        cross.CORTEX_M3.compiler, *options, f"-I{ROOT / 'core/include'}", "-nostartfiles",
-        "--specs=nosys.specs", f"-T{FIRMWARE / 'firmware.ld'}", where, FIRMWARE / "firmware.c",
-        FIRMWARE / "ram_sizes.c", *(ROOT / "core" / file for file in sorted(files)),
-        f"-o{program}",
-    )  # fmt: skip
-    command = ["qemu-system-arm", "-nographic", "-monitor", "none", "-serial", "none"]
-    command += ["-semihosting-config", "enable=on,target=native", "-M", "mps2-an385"]
-    done = subprocess.run(
-        [*command, "-kernel", str(program)], capture_output=True, text=True, timeout=120
-    )
-    lines = re.findall(r"^([\w-]+) (-?\d+)$", done.stdout + done.stderr, re.MULTILINE)
-    return [(name, int(number)) for name, number in lines]
+    sources = [qemu.FIRMWARE / "ram_sizes.c", *(ROOT / "core" / file for file in sorted(files))]
+    return qemu.run(qemu.build(folder, sources), "mps2-an385")
 
 
 def _number(cell: str) -> int:
     return 0 if cell == "does not fit" else int(cell.replace(",", ""))
 
 
-@pytest.mark.skipif(
-    shutil.which("qemu-system-arm") is None or not cross.CORTEX_M3.present,
-    reason="needs qemu-system-arm and arm-none-eabi-gcc (tools/setup test)",
-)
+@pytest.mark.skipif(bool(qemu.missing()), reason=f"not installed: {qemu.missing()}")
 def test_ram_figures(tmp_path: Path) -> None:
     """Goal: the RAM and stack that the page shows are those of this build."""
     page = (DOCS / "guide-ram.md").read_text()

@@ -11,8 +11,18 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab import discovery
-from lab.experiments import NOT_REACHABLE, Answer, Experiment, Report, experiment, near
+from lab import discovery, experiments
+from lab.experiments import (
+    NOT_GIVEN,
+    NOT_JUDGED,
+    NOT_REACHABLE,
+    OURS,
+    Answer,
+    Experiment,
+    Report,
+    experiment,
+    near,
+)
 from nandwich import plots
 from nandwich.cli.main import main
 
@@ -40,9 +50,11 @@ def differing(quick: bool) -> Report:
     return report(Answer("13 x", holds=False, why="another chip"))
 
 
-@experiment("B1", claim="ours, must hold", published=1, unit="", must_hold=True)
+@experiment("B1", claim="ours, must hold", published=1, unit="")
 def failing(quick: bool) -> Report:
-    return report(Answer(2, holds=False, why="it does not"))
+    return report(
+        Answer(2, holds=False, why="it does not", published=1, where=OURS, must_hold=True)
+    )
 
 
 @experiment("B2", claim="breaks", published=1, unit="")
@@ -66,12 +78,10 @@ def unreachable(quick: bool) -> Report:
     return report(Answer(3, verdict=NOT_REACHABLE, why="3 blocks hold 3"))
 
 
-EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double, unreachable]
-
-
 @pytest.fixture
 def papers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    monkeypatch.setattr(discovery, "collect", lambda folder, kind: EXPERIMENTS)
+    found = [holding, differing, failing, breaking, unreasoned, double, unreachable, mixed]
+    monkeypatch.setattr(discovery, "collect", lambda folder, kind: found)
 
     def run(*arguments: str) -> Result:
         out = ["--out", str(tmp_path)]
@@ -121,7 +131,7 @@ def test_json_is_a_plain_list_and_quick_reaches_the_run(papers: Callable[..., Re
             "published": 16,
             "measured": 9,
             "unit": "cycles",
-            "tolerance": "none: exact counts",
+            "tolerance": "",
             "verdict": "not judged",
             "why": "",
         }
@@ -150,6 +160,102 @@ def test_a_row_a_document_sums_up(papers: Callable[..., Result]) -> None:
         ["ours", "1", "0", "1", "0", "0"],
     ]
     assert "document" not in papers("A1").stdout
+
+
+@experiment("E1", claim="of all verdicts", published="far better", unit="points", where="table 2")
+def mixed(quick: bool) -> Report:
+    return report(
+        Answer(3, holds=True, why="as told", part="a|b"),
+        Answer(2, why="another chip", part="b"),
+        Answer(1, why="another chip", part="c"),
+        Answer("-", verdict=NOT_REACHABLE, why="3 blocks hold 3", part="d", published=4),
+        Answer(5, verdict=NOT_JUDGED, why="nobody asked", part="e", where=OURS),
+    )
+
+
+PAGE = r"""
+| document | claims | holds | differs | not reachable | not judged |
+| --- | --: | --: | --: | --: | --: |
+| FaTVM | 5 | 2 | 2 | 1 | 0 |
+| ours | 1 | 0 | 0 | 0 | 1 |
+
+## FaTVM
+
+| id | where | claim | published | measured | verdict |
+| --- | --- | --- | --- | --- | --- |
+| E1/a\|b | table 2 | of all verdicts | far better | 3 points | holds |
+| E1/b | table 2 | of all verdicts | far better | 2 points | differs |
+| E1/c | table 2 | of all verdicts | far better | 1 points | differs |
+| E1/d | table 2 | of all verdicts | 4 points | - | not reachable |
+| A1 | table 1 | holds as published | 16 cycles | 10 cycles | holds |
+
+- E1/b, E1/c, differs: another chip
+- E1/d, not reachable: 3 blocks hold 3
+
+## ours
+
+| id | where | claim | published | measured | verdict |
+| --- | --- | --- | --- | --- | --- |
+| E1/e | ours | of all verdicts | not given | 5 points | not judged |
+
+- E1/e, not judged: nobody asked
+"""
+
+
+def test_the_page_tells_each_claim_and_why_it_does_not_hold(
+    papers: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a run stays on record, by document and with its reasons; the same run gives the same
+    bytes."""
+    monkeypatch.setitem(experiments.DOCUMENTS, "", "FaTVM")
+    page = tmp_path / "page.md"
+    assert papers("E1", "A1", "--page", str(page)).exit_code == 0
+    first = page.read_text()
+    assert first.startswith("# The published work, measured again\n")
+    assert first.endswith(PAGE)
+    papers("E1", "A1", "--page", str(page))
+    assert page.read_text() == first
+
+
+def test_a_quick_run_writes_no_page(papers: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: what smaller inputs gave is never taken for the record."""
+    page = tmp_path / "page.md"
+    result = papers("A1", "--quick", "--page", str(page))
+    assert (result.exit_code, result.stdout, page.exists()) == (2, "", False)
+    assert "--page keeps what whole runs found" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (Answer(1, verdict=NOT_JUDGED, why="so", tolerance="2 %"), "not judged has no tolerance"),
+        (Answer(1, verdict=NOT_REACHABLE, why="so", tolerance="2 %"), "not reachable has no"),
+        (Answer(1, holds=True, must_hold=True), "so where=OURS"),
+        (Answer(1, holds=True, published=NOT_GIVEN), "so where=OURS"),
+    ],
+)
+def test_answers_that_contradict_themselves(
+    papers: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, answer: Answer, says: str
+) -> None:
+    """Goal: no claim of ours counts under a document, and what is not judged has no tolerance."""
+    wrong = Experiment("F1", "", 1, "", lambda quick: report(answer))
+    monkeypatch.setattr(discovery, "collect", lambda folder, kind: [wrong])
+    result = papers("F1", "--json", "-")
+    [found] = json.loads(result.stdout)
+    assert (result.exit_code, found["verdict"]) == (1, "error")
+    assert says in found["why"]
+
+
+def test_what_is_ours_is_told_by_folder_and_place() -> None:
+    """Goal: list, table and JSON have one document for a claim, and no experiment of ours lies
+    with a document's."""
+    found = discovery.collect("papers", Experiment)
+    ours = [one for one in found if one.document == OURS]
+    assert {one.id for one in ours} >= {"layers", "V-policy", "V-ours", "wear-policies"}
+    assert all(one.run.__module__.startswith("papers.ours.") for one in ours)
+    others = [one for one in found if one not in ours]
+    assert [one.id for one in others if OURS in one.where or "docs/" in one.where] == []
+    assert [one.id for one in others if one.published == NOT_GIVEN] == []
 
 
 def test_near_is_two_sided() -> None:
@@ -246,6 +352,9 @@ def test_a_plot_says_what_was_measured(papers: Callable[..., Result], tmp_path: 
     assert "differs, 13 x" in (tmp_path / "A2.svg").read_text()
     papers("A2", "--quick")
     assert "quick run: smaller programs, not judged" in (tmp_path / "A2.svg").read_text()
+    papers("E1")
+    shown = " ".join((tmp_path / "E1.svg").read_text().split())
+    assert "1 of 3 judged hold, 1 not reachable, 1 not judged" in shown
 
 
 def test_no_two_series_look_alike(tmp_path: Path) -> None:

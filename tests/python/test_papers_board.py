@@ -121,7 +121,7 @@ def test_a_miss_is_estimated_by_its_bytes(made_up: Callable[..., None]) -> None:
 
 
 BOARD = BOARDS["cortex-m3"]
-on_the_board = pytest.mark.skipif(bool(BOARD.missing()), reason=f"missing: {BOARD.missing()}")
+on_the_board = pytest.mark.skipif(bool(BOARD.missing()), reason=f"not installed: {BOARD.missing()}")
 
 
 @pytest.fixture

@@ -58,9 +58,8 @@ def _draw(axes: "Axes", quick: bool) -> None:
 @experiment(
     "wear-policies",
     claim="wear policies across layers",
-    published="",
     unit="times",
-    where="ours",
+    where="docs/wear.md",
     setup=SETUP + "; here File Copy on every layer that takes a policy; lives: no healing, blocks "
     "of some 100 erases, a full device, until the first block is given up",
 )
@@ -87,7 +86,6 @@ def policies(quick: bool) -> Report:
                 f"{_first_s(apart, 'swl', quick):.0f} s",
                 part="interval",
                 claim="healings are further apart under DHeating than under SWL, on every layer",
-                published="not given",
             ),
             Answer(
                 round(lives[short], 2),
@@ -96,7 +94,6 @@ def policies(quick: bool) -> Report:
                 "SWL moves besides costs more than it evens out",
                 part="life",
                 claim="more is written until the first block dies under SWL than without a policy",
-                published="not given",
             ),
         ],
         columns=[
