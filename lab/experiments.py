@@ -260,8 +260,8 @@ def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str
     elif len(results) == 1:
         verdict = f"{results[0].verdict}, {results[0].measured} {results[0].unit}".strip()
     else:
-        held = sum(one.verdict == HOLDS for one in results)
-        verdict = f"{held} of {len(results)} claims hold"
+        judged = [one.verdict for one in results if one.verdict in (HOLDS, DIFFERS)]
+        verdict = f"{judged.count(HOLDS)} of {len(judged)} judged hold" if judged else NOT_JUDGED
     return textwrap.fill(f"{chosen.id}: {chosen.claim} ({run}{verdict})", TITLE_COLUMNS)
 
 

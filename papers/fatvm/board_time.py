@@ -204,8 +204,12 @@ def _draw_modes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
         name: [float(row[1 + place]) / 1e6 for row in rows] for place, name in enumerate(_MODES)
     }
     plots.grouped(axes, [str(row[0]) for row in rows], series, log=True)
+    most = [(1 - _PUBLISHED_CUT / 100) * float(row[1]) / 1e6 for row in rows]
+    plots.printed(axes, range(len(rows)), most, f"printed: {_PUBLISHED_CUT} % saved at most")
+    plots.plain_ticks(axes.yaxis, (10, 20, 50, 100, 200, 500))
+    axes.set_ylim(top=2000)  # room for the legend
     axes.set_ylabel("virtualisation, millions of instructions")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, ncols=2, loc="upper right")
 
 
 @experiment(
