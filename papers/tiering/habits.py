@@ -123,7 +123,8 @@ def _draw_speed(rows: Rows, axes: "Axes") -> None:
     shown = {"lrfu on demand": 1 + PUBLISHED_LRFU / 100, "vFlash": PUBLISHED_SPEED, "ours": None}
     _draw_by_app(axes, {name: _by_app(rows, 2 + list(WAYS).index(name)) for name in shown})
     means = [mean for mean in shown.values() if mean is not None]
-    plots.printed(axes, [len(APPS) + at for at in (-0.27, 0)], means, "printed")
+    places = [len(APPS) + plots.offset(number, len(shown)) for number in range(len(means))]
+    plots.printed(axes, places, means, "printed")
     plots.plain_ticks(axes.yaxis, (1, 2, 5, 10, 20, 50))
     axes.set_ylabel("speed over flash alone, times")
     axes.legend(fontsize=7, loc="upper right", bbox_to_anchor=(0.9, 1))
@@ -381,7 +382,8 @@ def _draw_preparation(rows: Rows, axes: "Axes") -> None:
     }
     _draw_by_app(axes, found)
     means = [1 / (1 + PUBLISHED_DIRECT / 100), 1 / (1 - PUBLISHED_IDEAL / 100)]
-    plots.printed(axes, [len(APPS) + at for at in (-0.2, 0.2)], means, "printed")
+    places = [len(APPS) + plots.offset(number, len(found)) for number in range(len(found))]
+    plots.printed(axes, places, means, "printed")
     plots.plain_ticks(axes.yaxis, (0.1, 0.2, 0.5, 1, 2))
     axes.set_ylabel("speed, in idle time = 1")
     axes.legend(fontsize=7, ncols=3, loc="lower left")

@@ -107,7 +107,7 @@ _KNOWN = {
     "all": "all accesses",
     "incomplete": "3 of 4 accesses",
 }
-_SITUATIONS = {"none": "no query", "query": "a query", "light": "a query and a light one"}
+_SITUATIONS = {"none": "no query", "query": "a query", "light": "a light query"}
 _TINYDB_TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 
 
@@ -143,7 +143,10 @@ def _draw(cases: Sequence[Case], axes: "Axes") -> None:
 
 def _draw_tinydb(cases: Sequence[Case], axes: "Axes") -> None:
     """Figure 6 (a), with the two shares that its text prints of layouts from the own trace."""
-    plots.printed(axes, [0, 1], [5, 1], "printed: own trace")
+    layouts = list(dict.fromkeys(_label(case) for case in cases))
+    own = [f"{_KNOWN[name]}: heuristic" for name in ("none", "query")]
+    places = [at + plots.offset(layouts.index(name), len(layouts)) for at, name in enumerate(own)]
+    plots.printed(axes, places, [5, 1], "printed: own trace")
     _draw(cases, axes)
     axes.set_ylabel("faults, % of accesses")
     plots.plain_ticks(axes.yaxis, _TINYDB_TICKS)
@@ -556,7 +559,7 @@ def _draw_frames(cases: Sequence[Case], at: Sequence[int], axes: "Axes") -> None
 def _draw_sizes(cases: Sequence[Case], at: Sequence[int], axes: "Axes") -> None:
     """Figure 9 (b), and the three shares that its text prints."""
     shares = [share for *_, share, _ in _SIXTY]
-    plots.printed(axes, [60] * len(shares), shares, "printed, in the order of ours")
+    plots.printed(axes, [60] * len(shares), shares, "printed: first fit, 3 of 4, all")
     _curves(cases, at, axes)
     axes.set_xlabel("pages of data, 12 of them in RAM")
 

@@ -29,6 +29,8 @@ TEXT = "#1a1a1a"
 MARKS = ("o", "s", "^", "D", "v", "P")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++")
 LINES = ("-", "--")
+#: What a group of bars takes of the way to the next one.
+_WIDTH = 0.8
 #: Where a reader's pages are dark: what matplotlib left white, black or grey. Hues stay.
 _DARK = b"""<style type="text/css">
 @media (prefers-color-scheme: dark) {
@@ -88,10 +90,10 @@ def grouped(
 
     Bars where the axis begins at 0. On a logarithmic axis points: a bar's length would say nothing.
     """
-    width = 0.8 / len(series)
+    width = _WIDTH / len(series)
     for number, (label, values) in enumerate(series.items()):
         known = [(at, value) for at, value in enumerate(values) if value is not None]
-        places = [at + width * (number - (len(series) - 1) / 2) for at, _ in known]
+        places = [at + offset(number, len(series)) for at, _ in known]
         heights = [value for _, value in known]
         if log:
             axes.plot(places, heights, linestyle="", label=label)
@@ -104,6 +106,11 @@ def grouped(
             axes.axvline(between - 0.5, color="#dddddd", linewidth=0.8)
     axes.grid(visible=False, axis="x")
     axes.set_xticks(range(len(groups)), list(groups))
+
+
+def offset(number: int, series: int) -> float:
+    """Where in a group a series stands, of so many."""
+    return _WIDTH / series * (number - (series - 1) / 2)
 
 
 def plain_ticks(axis: "Axis", ticks: Sequence[float]) -> None:
