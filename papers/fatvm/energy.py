@@ -3,7 +3,7 @@
 (Lin et al. 2013, section 7.6).
 
 Of the paper's currents only those asleep survived in our copy, its formula and the sizes and times
-of its pictures did not: docs/energy.md tells how we read them, and each current has its source in
+of its pictures did not: docs/papers/fatvm.md tells how we read them, each current has its source in
 the table of platforms and in on_board.py. The programs run as firmware on the emulated Cortex-M3
 with a serial NAND; what that was asked for is told as the paper's parallel one takes it.
 """

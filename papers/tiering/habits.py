@@ -296,13 +296,13 @@ def _where_energy_goes(flash: Outcome, vflash: Outcome) -> str:
 
 def _draw_energy(rows: Rows, axes: "Axes") -> None:
     """Figure 3.13, with what its two printed shares make of flash alone."""
-    names = [str(row[0]) for row in rows]
-    shares = [100 * float(row[2]) for row in rows]
-    plots.grouped(axes, [name.replace(" ", "\n") for name in names], {"ours": shares})
     vflash = 100 - PUBLISHED_ENERGY
-    lrfu = vflash / (1 - PUBLISHED_ENERGY_LRFU / 100)
-    places = [names.index(name) for name in ("vFlash", "lrfu on demand")]
-    plots.printed(axes, places, [vflash, lrfu], "printed")
+    told = {"vFlash": vflash, "lrfu on demand": vflash / (1 - PUBLISHED_ENERGY_LRFU / 100)}
+    series: dict[str, list[float | None]] = {
+        "measured": [100 * float(row[2]) for row in rows],
+        "printed": [told.get(str(row[0])) for row in rows],
+    }
+    plots.grouped(axes, [str(row[0]).replace(" ", "\n") for row in rows], series)
     axes.tick_params(axis="x", labelsize=6)
     axes.set_ylim(0, 125)  # room for the legend
     axes.set_ylabel("energy of a month, % of flash alone")
@@ -385,8 +385,9 @@ def _draw_preparation(rows: Rows, axes: "Axes") -> None:
     places = [len(APPS) + plots.offset(number, len(found)) for number in range(len(found))]
     plots.printed(axes, places, means, "printed")
     plots.plain_ticks(axes.yaxis, (0.1, 0.2, 0.5, 1, 2))
+    axes.set_ylim(top=4)  # room for the legend
     axes.set_ylabel("speed, in idle time = 1")
-    axes.legend(fontsize=7, ncols=3, loc="lower left")
+    axes.legend(fontsize=7, ncols=3, loc="upper left")
 
 
 @experiment(
@@ -438,7 +439,7 @@ def _draw_erases(rows: Rows, axes: "Axes") -> None:
     erases = {name: sum(int(row[2]) for row in rows if row[1] == name) for name in WAYS}
     spared = {name: erases["flash"] - count for name, count in erases.items() if name != "flash"}
     names = [name.replace(" ", "\n") for name in spared]
-    plots.grouped(axes, names, {"ours": list(spared.values())})
+    plots.grouped(axes, names, {"measured": list(spared.values())})
     plots.printed(axes, [list(spared).index("vFlash")], [PUBLISHED_ERASES], "printed")
     axes.tick_params(axis="x", labelsize=6)
     axes.set_ylabel(f"erases less than flash alone, of {erases['flash']:,}")

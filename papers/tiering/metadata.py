@@ -236,7 +236,7 @@ def absorbed(quick: bool) -> Report:
 def _draw_absorbed(shares: dict[int, float], axes: "Axes") -> None:
     """Figure 4.14: by machines, with the two means that are printed."""
     names = [f"{number} guests" if number > 1 else "1 guest" for number in shares]
-    plots.grouped(axes, [*names, "mean"], {"ours": [*shares.values(), mean(shares.values())]})
+    plots.grouped(axes, [*names, "mean"], {"measured": [*shares.values(), mean(shares.values())]})
     told = {"11 applications": (0, PUBLISHED_ABSORBED), "Earth": (len(names), PUBLISHED_EARTH)}
     places, values = zip(*told.values(), strict=True)
     plots.printed(axes, places, values, f"printed: {', '.join(told)}")
