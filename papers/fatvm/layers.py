@@ -158,8 +158,9 @@ def _draw(table: Table, axes: "Axes") -> None:
 
 def _draw_small(table: Table, axes: "Axes") -> None:
     """The same, and what the text says of lavish."""
+    at = plots.offset(0, len(traffic.LAYERS))
     most = {
-        place: (1 - _SAID_PERCENT / 100) * 1000 * table[Cell(program, _RIVAL)].erases_a_write
+        place + at: (1 - _SAID_PERCENT / 100) * 1000 * table[Cell(program, _RIVAL)].erases_a_write
         for place, program in enumerate(traffic.PROGRAMS)
         if program in _SAID
     }

@@ -57,7 +57,9 @@ def _draw(times: dict[str, dict[int, float | None]], axes: "Axes") -> None:
         named = f"{way}, 256 B" if _WAYS[way][1] == 256 else way
         axes.plot([size for size, _ in points], [value for _, value in points], label=named)
     plots.printed(axes, [32], [_TIME_MS], "printed: both, 256 B")
-    axes.axvline(_CROSSING_KB, linestyle=":", color=plots.TEXT, label="printed: they cross")
+    axes.axvline(
+        _CROSSING_KB, linestyle=":", color=plots.TEXT, zorder=1, label="printed: they cross"
+    )
     axes.set_yscale("log")
     plots.plain_ticks(axes.yaxis, (500, 1000, 2000, 5000, 10_000, 20_000))
     axes.set_xticks(_SIZES_KB)
