@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from schemas import validate
 
 from lab import discovery
-from lab.experiments import NOT_REACHABLE, Answer, Experiment, Report, experiment, near
+from lab.experiments import NOT_JUDGED, NOT_REACHABLE, Answer, Experiment, Report, experiment, near
 from nandwich import plots
 from nandwich.cli.main import main
 
@@ -66,7 +66,13 @@ def unreachable(quick: bool) -> Report:
     return report(Answer(3, verdict=NOT_REACHABLE, why="3 blocks hold 3"))
 
 
-EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double, unreachable]
+@experiment("D2", claim="some of it is judged", published=9, unit="")
+def partly(quick: bool) -> Report:
+    held, other = Answer(9, holds=True, part="a"), Answer(3, part="b", why="another chip")
+    return report(held, other, Answer(3, part="c", verdict=NOT_JUDGED, why="no figure is told"))
+
+
+EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double, unreachable, partly]
 
 
 @pytest.fixture
@@ -246,6 +252,21 @@ def test_a_plot_says_what_was_measured(papers: Callable[..., Result], tmp_path: 
     assert "differs, 13 x" in (tmp_path / "A2.svg").read_text()
     papers("A2", "--quick")
     assert "quick run: smaller programs, not judged" in (tmp_path / "A2.svg").read_text()
+    papers("D2")
+    assert "1 of 2 judged hold" in (tmp_path / "D2.svg").read_text()
+
+
+def test_printed_points_stand_over_the_series_they_are_of(tmp_path: Path) -> None:
+    """Goal: a document's point is beside ours of the same series, whatever the group's width."""
+    places: list[list[float]] = []
+
+    def draw(axes: Any) -> None:
+        plots.grouped(axes, ["a", "b"], {str(n): [n + 1, n + 2] for n in range(3)}, log=True)
+        plots.printed(axes, [at + plots.offset(2, 3) for at in (0, 1)], [5, 6], "printed")
+        places.extend([list(axes.lines[2].get_xdata()), list(axes.lines[-1].get_xdata())])
+
+    plots.write_svg(tmp_path / "points.svg", draw, title="")
+    assert places[0] == places[1]
 
 
 def test_no_two_series_look_alike(tmp_path: Path) -> None:
