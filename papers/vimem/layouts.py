@@ -101,7 +101,7 @@ _NONE = 0.005
 #: What is known, and situations, in words.
 _KNOWN = {
     "source": "source",
-    "none": "trace, no query",
+    "none": "idle trace",
     "query": "trace of a query",
     "counter": "trace of a counter",
     "all": "all accesses",
