@@ -3,7 +3,7 @@
 (Lin et al. 2013, section 7.6).
 
 Of the paper's currents only those asleep survived in our copy, its formula and the sizes and times
-of its pictures did not: docs/energy.md tells how we read them, and each current has its source in
+of its pictures did not: docs/papers/fatvm.md tells how we read them, each current has its source in
 the table of platforms and in on_board.py. The programs run as firmware on the emulated Cortex-M3
 with a serial NAND; what that was asked for is told as the paper's parallel one takes it.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment, meets, span
+from nandwich import plots
 from nandwich.energy import model
 from nandwich.energy.model import BreakEven
 from nandwich.errors import RunError
@@ -79,10 +80,13 @@ def _against_mote(run: on_board.Run, cycles: float) -> tuple[float, float, float
 
 def _draw_cycles(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     """A line a program from the band's lower to its upper end, over the published range."""
-    axes.axvspan(*_PUBLISHED_MINUTES, color="#dddddd", label="published")
-    for place, row in enumerate(rows):
-        low, high = float(row[5]), float(row[6])
-        axes.plot((low, high), (place, place), color="C0", linewidth=2, linestyle="-", marker="|")
+    axes.axvspan(*_PUBLISHED_MINUTES, color="#dddddd", label="printed: 5 to 20 minutes")
+    for end, column in enumerate((5, 6)):
+        ends = [float(row[column]) for row in rows]
+        name = f"ours, {on_board.BAND[end]:g} cycle{'s' * end} an instruction"
+        axes.plot(ends, range(len(rows)), linestyle="", label=name, zorder=3)
+    lows, highs = ([float(row[column]) for row in rows] for column in (5, 6))
+    axes.hlines(range(len(rows)), lows, highs, color=plots.TEXT, linewidth=1)
     axes.set_yticks(range(len(rows)), [str(row[0]) for row in rows])
     axes.set_xscale("log")
     shortest = min(float(row[5]) for row in rows)
@@ -94,7 +98,8 @@ def _draw_cycles(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("break-even with Intel Mote 2, minutes of duty cycle")
-    axes.legend(fontsize=7)
+    axes.set_ylim(-0.5, len(rows) + 0.6)  # room for the legend
+    axes.legend(fontsize=7, ncols=3, loc="upper center")
 
 
 @experiment(

@@ -5,6 +5,7 @@
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, experiment, near
+from nandwich import plots
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:
@@ -50,13 +51,21 @@ def _crossing(times: dict[str, dict[int, float | None]]) -> int | None:
 
 
 def _draw(times: dict[str, dict[int, float | None]], axes: "Axes") -> None:
+    """A line a way, and of the document where two of them cross and what they take then."""
     for way, line in times.items():
         points = [(size, value) for size, value in line.items() if value is not None]
-        axes.plot([size for size, _ in points], [value for _, value in points], label=way)
+        named = f"{way}, 256 B" if _WAYS[way][1] == 256 else way
+        axes.plot([size for size, _ in points], [value for _, value in points], label=named)
+    plots.printed(axes, [32], [_TIME_MS], "printed: both, 256 B")
+    axes.axvline(
+        _CROSSING_KB, linestyle=":", color=plots.TEXT, zorder=1, label="printed: they cross"
+    )
+    axes.set_yscale("log")
+    plots.plain_ticks(axes.yaxis, (500, 1000, 2000, 5000, 10_000, 20_000))
+    axes.set_xticks(_SIZES_KB)
     axes.set_xlabel("RAM for frames, KB")
     axes.set_ylabel("chip time of one JPEG, ms")
-    axes.set_yscale("log")
-    axes.legend()
+    axes.legend(fontsize=7)
 
 
 def _answers(times: dict[str, dict[int, float | None]]) -> list[Answer]:

@@ -54,6 +54,7 @@ def _one(layer: str, workload: str, requests: int) -> list[Value]:
 def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     series = {layer: [float(row[4]) for row in rows if row[1] == layer] for layer in _LAYERS}
     plots.grouped(axes, list(_WORKLOADS), series, log=True)
+    plots.plain_ticks(axes.yaxis, (1, 2, 5, 10, 20, 30))
     axes.set_ylabel("programs for a write")
     axes.legend(fontsize=7)
 

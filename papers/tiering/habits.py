@@ -6,7 +6,7 @@ in which a request has arrived and those before it are done; speed is sectors in
 application against the same on flash alone, and the mean over applications and users.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -103,15 +103,31 @@ def _difference(model: Model, other: Model) -> str:
     )
 
 
-def _draw_speed(users: Sequence[int], model: Model, axes: "Axes") -> None:
-    series: dict[str, Sequence[float | None]] = {}
-    for name in ("lrfu on demand", "vFlash", "ours"):
-        ratios = [_ratios(user, model, WAYS[name]) for user in users]
-        series[name] = [_mean(column) for column in zip(*ratios, strict=True)]
-    plots.grouped(axes, [app.name.replace(" ", "\n") for app in APPS], series, log=True)
+Rows = Sequence[Sequence[Value]]
+
+
+def _by_app(rows: Rows, column: int) -> list[float]:
+    """The mean of users, a value an application, and the mean of these."""
+    values = [_mean([float(row[column]) for row in rows if row[1] == app.name]) for app in APPS]
+    return [*values, _mean(values)]
+
+
+def _draw_by_app(axes: "Axes", series: Mapping[str, Sequence[float | None]]) -> None:
+    names = [app.name.replace(" ", "\n") for app in APPS]
+    plots.grouped(axes, [*names, "mean"], series, log=True)
     axes.tick_params(axis="x", labelsize=6)
+
+
+def _draw_speed(rows: Rows, axes: "Axes") -> None:
+    """Figures 3.10 to 3.12; of theirs only the means are printed."""
+    shown = {"lrfu on demand": 1 + PUBLISHED_LRFU / 100, "vFlash": PUBLISHED_SPEED, "ours": None}
+    _draw_by_app(axes, {name: _by_app(rows, 2 + list(WAYS).index(name)) for name in shown})
+    means = [mean for mean in shown.values() if mean is not None]
+    places = [len(APPS) + plots.offset(number, len(shown)) for number in range(len(means))]
+    plots.printed(axes, places, means, "printed")
+    plots.plain_ticks(axes.yaxis, (1, 2, 5, 10, 20, 50))
     axes.set_ylabel("speed over flash alone, times")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="upper right", bbox_to_anchor=(0.9, 1))
 
 
 def _against_others(users: Sequence[int], model: Model, vflash: float) -> list[Answer]:
@@ -255,7 +271,7 @@ def speed(quick: bool) -> Report:
         for at, app in enumerate(APPS):
             rows.append([user, app.name, *(round(ratios[name][at], 3) for name in WAYS)])
     columns = ["user", "application", *WAYS]
-    return Report(answers, columns, rows, lambda axes: _draw_speed(users, model, axes))
+    return Report(answers, columns, rows, lambda axes: _draw_speed(rows, axes))
 
 
 def _saved(user: int, model: Model, way: Way, other: Way) -> float:
@@ -278,12 +294,19 @@ def _where_energy_goes(flash: Outcome, vflash: Outcome) -> str:
     )
 
 
-def _draw_energy(model: Model, axes: "Axes") -> None:
-    names = list(WAYS)
-    joules = [_phone.run(1, model, way).energy_pj / 1e12 for way in WAYS.values()]
-    plots.grouped(axes, [name.replace(" ", "\n") for name in names], {"user 1": joules})
+def _draw_energy(rows: Rows, axes: "Axes") -> None:
+    """Figure 3.13, with what its two printed shares make of flash alone."""
+    vflash = 100 - PUBLISHED_ENERGY
+    told = {"vFlash": vflash, "lrfu on demand": vflash / (1 - PUBLISHED_ENERGY_LRFU / 100)}
+    series: dict[str, list[float | None]] = {
+        "measured": [100 * float(row[2]) for row in rows],
+        "printed": [told.get(str(row[0])) for row in rows],
+    }
+    plots.grouped(axes, [str(row[0]).replace(" ", "\n") for row in rows], series)
     axes.tick_params(axis="x", labelsize=6)
-    axes.set_ylabel("energy of a month, J")
+    axes.set_ylim(0, 125)  # room for the legend
+    axes.set_ylabel("energy of a month, % of flash alone")
+    axes.legend(fontsize=7, ncols=2, loc="upper right")
 
 
 @experiment(
@@ -347,25 +370,24 @@ def energy(quick: bool) -> Report:
         rows.append([name, outcome.energy_pj // 10**9, share, *parts])
     columns = ["way", "energy, mJ", "of flash alone"]
     columns += [f"{name}, J" for name in flash.joules()]
-    return Report(answers, columns, rows, lambda axes: _draw_energy(model, axes))
+    return Report(answers, columns, rows, lambda axes: _draw_energy(rows, axes))
 
 
-def _hour_mean(outcome: Outcome, key: str, over: str) -> list[float | None]:
-    return [hour[key] / hour[over] if hour[over] else None for hour in outcome.hours]
-
-
-def _draw_fill(model: Model, axes: "Axes") -> None:
-    for name in ("vFlash", "ours"):
-        outcome = _phone.run(1, model, WAYS[name])
-        held = _hour_mean(outcome, "held", "requests")
-        hours = [hour for hour, value in enumerate(held) if value is not None]
-        slots = outcome.tier["slots"]
-        fill = [100 * value / slots for value in held if value is not None]
-        axes.plot(hours, fill, label=name)
-    axes.set_xlabel("hour of the day")
-    axes.set_ylabel("slots of the NVM in use, %")
-    axes.set_ylim(0, 105)
-    axes.legend(fontsize=7)
+def _draw_preparation(rows: Rows, axes: "Axes") -> None:
+    """Figure 3.16; of theirs only the means are printed."""
+    idle, at_once, ideal = (_by_app(rows, column) for column in (2, 3, 4))
+    found = {
+        "at once": [one / other for one, other in zip(at_once, idle, strict=True)],
+        "ideal": [one / other for one, other in zip(ideal, idle, strict=True)],
+    }
+    _draw_by_app(axes, found)
+    means = [1 / (1 + PUBLISHED_DIRECT / 100), 1 / (1 - PUBLISHED_IDEAL / 100)]
+    places = [len(APPS) + plots.offset(number, len(found)) for number in range(len(found))]
+    plots.printed(axes, places, means, "printed")
+    plots.plain_ticks(axes.yaxis, (0.1, 0.2, 0.5, 1, 2))
+    axes.set_ylim(top=4)  # room for the legend
+    axes.set_ylabel("speed, in idle time = 1")
+    axes.legend(fontsize=7, ncols=3, loc="upper left")
 
 
 @experiment(
@@ -409,20 +431,18 @@ def preparation(quick: bool) -> Report:
         for at, app in enumerate(APPS):
             rows.append([user, app.name, *(round(ratio[at], 3) for ratio in ratios)])
     columns = ["user", "application", "in idle time", "at once", "ideal"]
-    return Report(answers, columns, rows, lambda axes: _draw_fill(model, axes))
+    return Report(answers, columns, rows, lambda axes: _draw_preparation(rows, axes))
 
 
-def _draw_hits(model: Model, axes: "Axes") -> None:
-    for name in ("lrfu in idle time", "vFlash", "ours"):
-        shares = [
-            (hour, (one["nvm_read"] + one["nvm_written"]) / (one["read"] + one["written"]))
-            for hour, one in enumerate(_phone.run(1, model, WAYS[name]).hours)
-            if one["requests"]
-        ]
-        axes.plot([hour for hour, _ in shares], [100 * share for _, share in shares], label=name)
-    axes.set_xlabel("hour of the day")
-    axes.set_ylabel("sectors read and written in the NVM, %")
-    axes.set_ylim(0, 105)
+def _draw_erases(rows: Rows, axes: "Axes") -> None:
+    """Erases that each way spares, the users together."""
+    erases = {name: sum(int(row[2]) for row in rows if row[1] == name) for name in WAYS}
+    spared = {name: erases["flash"] - count for name, count in erases.items() if name != "flash"}
+    names = [name.replace(" ", "\n") for name in spared]
+    plots.grouped(axes, names, {"measured": list(spared.values())})
+    plots.printed(axes, [list(spared).index("vFlash")], [PUBLISHED_ERASES], "printed")
+    axes.tick_params(axis="x", labelsize=6)
+    axes.set_ylabel(f"erases less than flash alone, of {erases['flash']:,}")
     axes.legend(fontsize=7)
 
 
@@ -466,4 +486,4 @@ def erases(quick: bool) -> Report:
         for user in users
         for name, way in WAYS.items()
     ]
-    return Report(answers, ["user", "way", "erases"], rows, lambda axes: _draw_hits(model, axes))
+    return Report(answers, ["user", "way", "erases"], rows, lambda axes: _draw_erases(rows, axes))

@@ -6,6 +6,7 @@ chapter 3. How the traffic is made, and what it has not: _guest.py. Nothing is r
 published gain of reads is only calculated, from the printed counts.
 """
 
+from functools import partial
 from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
@@ -230,17 +231,20 @@ def absorbed(quick: bool) -> Report:
         ),
     ]
 
-    def draw(axes: "Axes") -> None:
-        last = max(outcomes)
-        shown = [row for row in rows if row[0] == last]
-        series = {"to flash or NVM": [float(row[2]) for row in shown],
-                  "of these to the NVM": [float(row[3]) for row in shown]}  # fmt: skip
-        plots.grouped(axes, [str(row[1]).replace(" ", "\n") for row in shown], series)
-        axes.tick_params(axis="x", labelsize=7)
-        axes.set_ylabel(f"sectors written, {last} guests" if last > 1 else "sectors written")
-        axes.legend(fontsize=7)
-
+    draw = partial(_draw_absorbed, shares)
     return Report(answers, ["guests", "class", "written", "in the NVM"], rows, draw)
+
+
+def _draw_absorbed(shares: dict[int, float], axes: "Axes") -> None:
+    """Figure 4.14: by machines, with the two means that are printed."""
+    names = [f"{number} guests" if number > 1 else "1 guest" for number in shares]
+    plots.grouped(axes, [*names, "mean"], {"measured": [*shares.values(), mean(shares.values())]})
+    told = {"11 applications": (0, PUBLISHED_ABSORBED), "Earth": (len(names), PUBLISHED_EARTH)}
+    places, values = zip(*told.values(), strict=True)
+    plots.printed(axes, places, values, f"printed: {', '.join(told)}")
+    axes.set_ylim(0, 100)
+    axes.set_ylabel("updates that the NVM absorbs, % of all writes")
+    axes.legend(fontsize=7)
 
 
 def _against(measured: float, published: float, part: str, claim: str | None, unit: str) -> Answer:

@@ -97,18 +97,59 @@ def _row(case: Case, by: str, us: float) -> list[Value]:
 
 #: What stands for no faults where the axis is logarithmic.
 _NONE = 0.005
+#: What is known, and situations, in words.
+_KNOWN = {
+    "source": "source",
+    "none": "idle trace",
+    "query": "trace of a query",
+    "counter": "trace of a counter",
+    "all": "all accesses",
+    "incomplete": "3 of 4 accesses",
+}
+_SITUATIONS = {"none": "no query", "query": "a query", "light": "a light query"}
+_TINYDB_TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+
+
+def _label(case: Case) -> str:
+    """What a layout is made from, and by whose method."""
+    if case.known == "nothing":
+        return case.method
+    method = "heuristic" if case.method == "published" else case.method
+    return f"{_KNOWN[case.known]}: {method}"
+
+
+def _lines(cases: Sequence[Case]) -> Iterator[list[Case]]:
+    """The cases of each layout."""
+    for known, method in dict.fromkeys((case.known, case.method) for case in cases):
+        yield [case for case in cases if (case.known, case.method) == (known, method)]
+
+
+def _beside(axes: "Axes") -> None:
+    """So many series have their names beside the picture."""
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def _draw(cases: Sequence[Case], axes: "Axes") -> None:
     situations = list(dict.fromkeys(case.situation for case in cases))
     series: dict[str, dict[str, float]] = {}
     for case in cases:
-        label = case.method if case.known == "nothing" else f"{case.known}: {case.method}"
-        series.setdefault(label, {})[case.situation] = max(case.cost.share, _NONE)
+        series.setdefault(_label(case), {})[case.situation] = max(case.cost.share, _NONE)
     values = {label: [one.get(name) for name in situations] for label, one in series.items()}
     plots.grouped(axes, situations, values, log=True)
     axes.set_ylabel(f"faults, % of accesses ({_NONE}: none)")
-    axes.legend(fontsize=7)
+    _beside(axes)
+
+
+def _draw_tinydb(cases: Sequence[Case], axes: "Axes") -> None:
+    """Figure 6 (a), with the two shares that its text prints of layouts from the own trace."""
+    layouts = list(dict.fromkeys(_label(case) for case in cases))
+    own = [f"{_KNOWN[name]}: heuristic" for name in ("none", "query")]
+    places = [at + plots.offset(layouts.index(name), len(layouts)) for at, name in enumerate(own)]
+    plots.printed(axes, places, [5, 1], "printed: own trace")
+    _draw(cases, axes)
+    axes.set_ylabel("faults, % of accesses")
+    plots.plain_ticks(axes.yaxis, _TINYDB_TICKS)
+    axes.set_xticks(range(len(_SITUATIONS)), list(_SITUATIONS.values()))
 
 
 @experiment(
@@ -130,7 +171,7 @@ def faults(quick: bool) -> Report:
         ],
         columns=_COLUMNS,
         rows=_rows(cases, on_board),
-        draw=lambda axes: _draw(cases, axes),
+        draw=lambda axes: _draw_tinydb(cases, axes),
     )
 
 
@@ -300,13 +341,12 @@ def measured_latency(on_board: Sequence[OnBoard]) -> list[Answer]:
 
 
 def _latencies(cases: Sequence[Case], axes: "Axes") -> None:
-    for known, method in dict.fromkeys((case.known, case.method) for case in cases):
-        line = [case.cost for case in cases if (case.known, case.method) == (known, method)]
-        label = method if known == "nothing" else f"{known}: {method}"
-        axes.plot(_cases.SCENARIOS, [cost.latency_us for cost in line], label=label)
+    for line in _lines(cases):
+        latencies = [case.cost.latency_us for case in line]
+        axes.plot(list(_SITUATIONS.values()), latencies, label=_label(line[0]))
     axes.set_yscale("log")
     axes.set_ylabel("us an access")
-    axes.legend(fontsize=7, loc="lower right", ncols=2)
+    _beside(axes)
 
 
 @experiment(
@@ -370,7 +410,7 @@ def frames(quick: bool) -> Report:
         ],
         columns=_COLUMNS,
         rows=_rows(cases, on_board),
-        draw=lambda axes: _curves(cases, counts, axes, "pages in RAM"),
+        draw=lambda axes: _draw_frames(cases, counts, axes),
     )
 
 
@@ -461,7 +501,7 @@ def sizes(quick: bool) -> Report:
         answers=[*_sixty(cases), _board_cases.answer(on_board, "60 pages, 12 in RAM")],
         columns=_COLUMNS,
         rows=_rows(cases, on_board),
-        draw=lambda axes: _curves(cases, counts, axes, "pages of data"),
+        draw=lambda axes: _draw_sizes(cases, counts, axes),
     )
 
 
@@ -499,11 +539,25 @@ def _sixty(cases: tuple[Case, ...]) -> Iterator[Answer]:
         )
 
 
-def _curves(cases: Sequence[Case], at: Sequence[int], axes: "Axes", what: str) -> None:
-    for known, method in dict.fromkeys((case.known, case.method) for case in cases):
-        line = [case.cost for case in cases if (case.known, case.method) == (known, method)]
-        label = method if known == "nothing" else f"{known}: {method}"
-        axes.plot(at, [cost.share for cost in line], label=label, markersize=3)
-    axes.set_xlabel(what)
+def _curves(cases: Sequence[Case], at: Sequence[int], axes: "Axes") -> None:
+    for line in _lines(cases):
+        shares = [case.cost.share for case in line]
+        axes.plot(at, shares, label=_label(line[0]), markersize=3)
+    axes.set_xticks(at)
     axes.set_ylabel("faults, % of accesses")
     axes.legend(fontsize=7)
+
+
+def _draw_frames(cases: Sequence[Case], at: Sequence[int], axes: "Axes") -> None:
+    """Figure 8 (b), and the bound that its text prints."""
+    axes.plot((4, 12), (5, 5), ":", marker="", color=plots.TEXT, label="printed: heuristic below")
+    _curves(cases, at, axes)
+    axes.set_xlabel("pages in RAM")
+
+
+def _draw_sizes(cases: Sequence[Case], at: Sequence[int], axes: "Axes") -> None:
+    """Figure 9 (b), and the three shares that its text prints."""
+    shares = [share for *_, share, _ in _SIXTY]
+    plots.printed(axes, [60] * len(shares), shares, "printed: first fit, 3 of 4, all")
+    _curves(cases, at, axes)
+    axes.set_xlabel("pages of data, 12 of them in RAM")

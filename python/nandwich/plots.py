@@ -13,6 +13,7 @@ from nandwich import files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 #: What an experiment gives to be drawn: it fills one pair of axes.
 Draw = Callable[["Axes"], object]
@@ -21,11 +22,15 @@ Draw = Callable[["Axes"], object]
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8d5a97", "#c98a1b", "#5c6b73")
 #: Hues of the seventh series and on, no two of a plot alike.
 _MORE = ("#23a3b3", "#7a4b2a", "#e07bb0", "#98a31f", "#1a1a1a", "#7681d8")
+#: What is drawn in it is light on dark pages, as the text is.
+TEXT = "#1a1a1a"
 #: A mark and a hatch go with each hue, so that colour never tells a series alone. Behind the sixth
 #: series come other lines and these marks in another order.
 MARKS = ("o", "s", "^", "D", "v", "P")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++")
 LINES = ("-", "--")
+#: What a group of bars takes of the way to the next one.
+_WIDTH = 0.8
 #: Where a reader's pages are dark: what matplotlib left white, black or grey. Hues stay.
 _DARK = b"""<style type="text/css">
 @media (prefers-color-scheme: dark) {
@@ -85,10 +90,10 @@ def grouped(
 
     Bars where the axis begins at 0. On a logarithmic axis points: a bar's length would say nothing.
     """
-    width = 0.8 / len(series)
+    width = _WIDTH / len(series)
     for number, (label, values) in enumerate(series.items()):
         known = [(at, value) for at, value in enumerate(values) if value is not None]
-        places = [at + width * (number - (len(series) - 1) / 2) for at, _ in known]
+        places = [at + offset(number, len(series)) for at, _ in known]
         heights = [value for _, value in known]
         if log:
             axes.plot(places, heights, linestyle="", label=label)
@@ -101,6 +106,22 @@ def grouped(
             axes.axvline(between - 0.5, color="#dddddd", linewidth=0.8)
     axes.grid(visible=False, axis="x")
     axes.set_xticks(range(len(groups)), list(groups))
+
+
+def offset(number: int, series: int) -> float:
+    """Where in a group a series stands, of so many."""
+    return _WIDTH / series * (number - (series - 1) / 2)
+
+
+def plain_ticks(axis: "Axis", ticks: Sequence[float]) -> None:
+    """Ticks of a logarithmic axis as numbers that are read at once, and none between them."""
+    axis.set_ticks(ticks, [f"{tick:,g}" for tick in ticks])
+    axis.set_ticks([], minor=True)
+
+
+def printed(axes: "Axes", places: Sequence[float], values: Sequence[float], label: str) -> None:
+    """Points that a document prints, beside ours: crosses in the colour of the text."""
+    axes.plot(places, values, linestyle="", marker="x", markersize=7, color=TEXT, label=label)
 
 
 def _series() -> Any:

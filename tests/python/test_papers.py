@@ -357,6 +357,19 @@ def test_a_plot_says_what_was_measured(papers: Callable[..., Result], tmp_path: 
     assert "1 of 3 judged hold, 1 not reachable, 1 not judged" in shown
 
 
+def test_printed_points_stand_over_the_series_they_are_of(tmp_path: Path) -> None:
+    """Goal: a document's point is beside ours of the same series, whatever the group's width."""
+    places: list[list[float]] = []
+
+    def draw(axes: Any) -> None:
+        plots.grouped(axes, ["a", "b"], {str(n): [n + 1, n + 2] for n in range(3)}, log=True)
+        plots.printed(axes, [at + plots.offset(2, 3) for at in (0, 1)], [5, 6], "printed")
+        places.extend([list(axes.lines[2].get_xdata()), list(axes.lines[-1].get_xdata())])
+
+    plots.write_svg(tmp_path / "points.svg", draw, title="")
+    assert places[0] == places[1]
+
+
 def test_no_two_series_look_alike(tmp_path: Path) -> None:
     """Goal: series differ by more than their colour, also behind the last colour; and points, not
     bars, stand on a logarithmic axis."""
