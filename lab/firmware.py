@@ -42,7 +42,7 @@ class Example:
 
 LOGGER = Example("logger", "nand", 0x5000, "f", (24_000_000, 1_700_000, 3_100_000))
 DEADLINES = Example("deadlines", "card", 0x5000, "f", (4_000_000, 2_000_000))
-BLOCKDEV = Example("blockdev", "nand", 0xC000, "f", (24_000_000, 9_000_000, 5_000_000))
+BLOCKDEV = Example("blockdev", "nand", 0x5000, "f", (24_000_000, 9_000_000, 5_000_000))
 CAMERA = Example("camera", "nand", 0x10000, "", (260_000_000,))
 EXAMPLES = (LOGGER, DEADLINES, BLOCKDEV, CAMERA)
 

@@ -26,7 +26,7 @@ HEADERS = (
     "stats.h",
     "chip.h",
     "block.h",
-    "ftl_page.h",
+    "ftl_tree.h",
     "store.h",
     "driver_spi.h",
     "driver_spi_nand.h",

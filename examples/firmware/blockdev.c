@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file system on serial NAND: littlefs on the page-mapped layer. The layer gives sectors that
- * can be written in place and survive a power cut, levels wear and keeps bad blocks away; the file
- * system gives names. Any file system for block devices goes the same way: see the four functions.
+ * A file system on serial NAND: littlefs on the tree layer. The layer gives sectors that can be
+ * written in place and survive a power cut, levels wear and keeps bad blocks away; the file system
+ * gives names. Any file system for block devices goes the same way: see the four functions.
  *
- * The device is a part of the chip (nw_slice), for the layer's map takes 4 bytes of RAM a sector.
- * The rest is free for a firmware image or a store.
+ * The device is a part of the chip (nw_slice): the rest is free for a firmware image or a store.
+ * RAM_BYTES beyond what the layer says it needs are a cache of its map.
  *
  * Counts its starts in the file `starts` and adds a line a tick to `log`; "kept N" is said when N
  * lines are durable. Console: `f` in the first tenth of a second formats; `d` prints the log.
@@ -15,7 +15,7 @@
 
 #include "board.h"
 #include "nandwich/driver_spi_nand.h"
-#include "nandwich/ftl_page.h"
+#include "nandwich/ftl_tree.h"
 #include "nandwich/slice.h"
 
 #define BLOCKS 64U /* of 128 KiB, from the part's first on */
@@ -26,8 +26,8 @@
 
 static struct nw_spi_nand nand;
 static struct nw_slice slice;
-static struct nw_ftl_page ftl;
-static const struct nw_ftl_page_config ftl_config; /* the defaults */
+static struct nw_ftl_tree ftl;
+static const struct nw_ftl_tree_config ftl_config; /* the defaults */
 static uint32_t ram[RAM_BYTES / 4];
 
 /* WHAT LITTLEFS ASKS OF A DEVICE */
@@ -121,13 +121,13 @@ static void open_layer(int format)
     if (result < 0) {
         board_fail("flash", result);
     }
-    needed = nw_ftl_page_ram_bytes(&ftl_config, &slice.chip.geometry);
+    needed = nw_ftl_tree_ram_bytes(&ftl_config, &slice.chip.geometry);
     board_say_line("ram", (int32_t)needed);
     if (needed == 0 || needed > sizeof ram || slice.chip.geometry.page_bytes != SECTOR_BYTES) {
         board_fail("RAM_BYTES is not enough, or another page size", (int)sizeof ram);
     }
-    result = format ? nw_ftl_page_format(&ftl, &slice.chip, &ftl_config, ram, sizeof ram)
-                    : nw_ftl_page_mount(&ftl, &slice.chip, &ftl_config, ram, sizeof ram);
+    result = format ? nw_ftl_tree_format(&ftl, &slice.chip, &ftl_config, ram, sizeof ram)
+                    : nw_ftl_tree_mount(&ftl, &slice.chip, &ftl_config, ram, sizeof ram);
     if (result == NW_ERR_BLANK || result == NW_ERR_NOT_FOUND) {
         board_fail("no device here; send f at the start to format", result);
     }

@@ -21,7 +21,7 @@
 #include "camera.h"
 #include "nandwich-guest/guest.h"
 #include "nandwich/driver_spi_nand.h"
-#include "nandwich/ftl_page.h"
+#include "nandwich/ftl_tree.h"
 #include "nandwich/slice.h"
 
 #define VM_BYTES (4UL << 20)
@@ -35,8 +35,8 @@ extern const uint8_t jpeg[], jpeg_end[];
 
 static struct nw_spi_nand nand;
 static struct nw_slice slice;
-static struct nw_ftl_page ftl;
-static const struct nw_ftl_page_config ftl_config; /* the defaults */
+static struct nw_ftl_tree ftl;
+static const struct nw_ftl_tree_config ftl_config; /* the defaults */
 static uint32_t ram[RAM_BYTES / 4]; /* virtual memory, then the layer: see open_memory() */
 
 /* What the run time asks of a C library: room for copies of a few strings, and a way to end. */
@@ -78,7 +78,7 @@ static void open_part(uint32_t bytes)
     }
     geometry = nand.chip.geometry;
     geometry.blocks = bytes / geometry.page_bytes / geometry.block_pages;
-    while (nw_ftl_page_sectors(&ftl_config, &geometry) < bytes / geometry.page_bytes &&
+    while (nw_ftl_tree_sectors(&ftl_config, &geometry) < bytes / geometry.page_bytes &&
            geometry.blocks < nand.chip.geometry.blocks) {
         geometry.blocks++;
     }
@@ -96,7 +96,7 @@ static void open_memory(void)
     int result;
 
     open_part(VM_BYTES);
-    layer_bytes = nw_ftl_page_ram_bytes(&ftl_config, &slice.chip.geometry);
+    layer_bytes = nw_ftl_tree_ram_bytes(&ftl_config, &slice.chip.geometry);
     vm.frame_bytes = nw_guest_frame_bytes;
     vm.frames = (uint16_t)(FRAME_BYTES / nw_guest_frame_bytes);
     vm.slots = nw_guest_slots;
@@ -111,8 +111,8 @@ static void open_memory(void)
     if (layer_bytes == 0 || vm.ram_bytes + layer_bytes > sizeof ram) {
         board_fail("RAM_BYTES is not enough", (int)sizeof ram);
     }
-    result = nw_ftl_page_format(&ftl, &slice.chip, &ftl_config, (uint8_t *)ram + vm.ram_bytes,
-                                layer_bytes);
+    result = nw_ftl_tree_format(&ftl, &slice.chip, &ftl_config, (uint8_t *)ram + vm.ram_bytes,
+                                sizeof ram - vm.ram_bytes); /* what it does not need is a cache */
     if (result == NW_OK) {
         result = nw_guest_open(&vm);
     }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers: page and four models under the same workloads, each on the whole of the same chip.
 
-Behind docs/layers.md. The device is filled once in order before counting, so that every layer
+Behind docs/models.md. The device is filled once in order before counting, so that every layer
 has to clean; requests come back to back and no idle time is given.
 """
 
@@ -63,7 +63,7 @@ def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     "layers",
     claim="workloads under which page amplifies writes least of page and the models",
     unit="of 6",
-    where="docs/layers.md",
+    where="docs/models.md",
     setup="K9F1G08U0A of 256 blocks, each layer's default spare blocks, filled "
     "once in order, then 300,000 requests of each workload back to back, no idle time",
 )

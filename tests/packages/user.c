@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program with nothing of Nandwich but the core: a page layer on a chip of its own, which
+/* A user's program with nothing of Nandwich but the core: the tree layer on a chip of its own, which
  * is an array. It is built in each way that the core can be taken: docs/packages.md. */
 #include <stdio.h>
 #include <string.h>
 
-#include <nandwich/ftl_page.h>
+#include <nandwich/ftl_tree.h>
 #include <nandwich/version.h>
 
 #define BLOCKS 32U
@@ -74,21 +74,21 @@ static struct nw_chip chip = {.ops = &ops,
 int main(void)
 {
     static uint8_t sector[PAGE_BYTES] = "hello, flash";
-    static struct nw_ftl_page ftl;
-    const struct nw_ftl_page_config config = {0};
-    size_t bytes = nw_ftl_page_ram_bytes(&config, &chip.geometry);
+    static struct nw_ftl_tree ftl;
+    const struct nw_ftl_tree_config config = {0};
+    size_t bytes = nw_ftl_tree_ram_bytes(&config, &chip.geometry);
     struct nw_block_req req = {.block = &ftl.block, .sector = 7, .count = 1, .data = sector};
     int result = bytes > sizeof ram ? NW_ERR_RAM : NW_OK;
 
     if (result == NW_OK) {
-        result = nw_ftl_page_format(&ftl, &chip, &config, ram, bytes);
+        result = nw_ftl_tree_format(&ftl, &chip, &config, ram, bytes);
     }
     if (result == NW_OK) {
         result = nw_block_write(&req);
     }
     memset(sector, 0, sizeof sector);
     if (result == NW_OK) {
-        result = nw_ftl_page_mount(&ftl, &chip, &config, ram, bytes);
+        result = nw_ftl_tree_mount(&ftl, &chip, &config, ram, bytes);
     }
     if (result == NW_OK) {
         result = nw_block_read(&req);

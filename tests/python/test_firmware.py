@@ -135,7 +135,7 @@ def test_deadlines_are_met_and_kept(folder: Path, runner: Path, tmp_path: Path) 
 
 
 def test_files_keep_what_was_synced(folder: Path, runner: Path) -> None:
-    """Goal: littlefs on the page layer keeps each line that was synced, and its starts."""
+    """Goal: littlefs on the tree layer keeps each line that was synced, and its starts."""
     third_party.fetch(third_party.LITTLEFS)
     image = firmware.build(firmware.BLOCKDEV, folder)
     cuts = some_cuts(24_000_000, 9_000_000, 12)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goal: `nandwich fit` names the layers that fit a part and a RAM, says by how much the others do
-not, and its figures are those of the C code that ships."""
+"""Goal: `nandwich fit` tells what the tree costs with a RAM, with the least and with twice as much,
+says by how much a layer does not fit, and its figures are those of the C code that ships."""
 
 import gzip
 import json
@@ -16,20 +16,20 @@ from schemas import validate
 from lab import ROOT, cross
 from nandwich import _native, quantities
 from nandwich.cli.main import main
-from nandwich.replay import fit, play
+from nandwich.replay import fit
 from nandwich.twin import parts
 
 PROGRAM = """
-#include "nandwich/ftl_LAYER.h"
-static struct nw_ftl_LAYER ftl;
+#include "nandwich/ftl_tree.h"
+static struct nw_ftl_tree ftl;
 int main(void);
 int main(void)
 {
     extern struct nw_chip chip;
     extern unsigned char ram[];
-    static const struct nw_ftl_LAYER_config config;
-    return nw_ftl_LAYER_mount(&ftl, &chip, &config, ram, 1) == NW_ERR_BLANK
-               ? nw_ftl_LAYER_format(&ftl, &chip, &config, ram, 1)
+    static const struct nw_ftl_tree_config config;
+    return nw_ftl_tree_mount(&ftl, &chip, &config, ram, 1) == NW_ERR_BLANK
+               ? nw_ftl_tree_format(&ftl, &chip, &config, ram, 1)
                : 0;
 }
 """
@@ -48,53 +48,73 @@ def _json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
 
 
 def test_what_fits_is_measured_and_the_rest_says_what_it_needs() -> None:
-    value = _json("--blocks", 256, "--ram", "20K")
+    value = _json("--blocks", 256, "--ram", "20K", "--models")
     rows = {row["layer"]: row for row in value["layers"]}
-    assert set(rows) == {"page", "tree"}
+    assert set(rows) == {fit.LAYER, *fit.MODELS}
     assert not rows["page"]["fits"]
     assert "needs" in rows["page"]["why"]
-    for row in rows.values():
+    for name, row in rows.items():
         assert row["fits"] == (row["ram_bytes"] <= 20 * 1024)
         if row["fits"]:
             assert row["device_bytes"] == row["sectors"] * 2048
             assert row["programs_a_write"] >= 1
-            assert row["mount_reads"] > 0
+            assert (row["mount_reads"] or 0) > 0 or name in fit.MODELS
     order = [row["programs_a_write"] for row in value["layers"] if row["fits"]]
     assert order == sorted(order)
 
 
-def test_the_first_question() -> None:
-    """Goal: 128 MB and 16 KB is what people ask first: one layer answers, what the other says of
-    itself is true."""
+def test_a_device_is_offered_the_tree_alone() -> None:
+    """Goal: 128 MB and 16 KB is what people ask first: the tree answers. What it says of a RAM that
+    is too little is true."""
     value = _json("--ram", "16K")
-    assert [row["layer"] for row in value["layers"] if row["fits"]] == ["tree"]
-    [page] = [row for row in value["layers"] if row["layer"] == "page"]
-    found = re.search(r"--blocks (\d+)", page["why"])
+    assert [(row["layer"], row["fits"]) for row in value["layers"]] == [("tree", True)]
+    [tree] = _json("--ram", "3K", exit_code=1)["layers"]
+    found = re.search(r"--blocks (\d+)", tree["why"])
     assert found is not None
     most = int(found.group(1))
     for blocks, fits in ((most, True), (most + 1, False)):
-        rows = _json("--ram", "16K", "--blocks", blocks)["layers"]
-        assert [row["fits"] for row in rows if row["layer"] == "page"] == [fits]
+        rows = _json("--ram", "3K", "--blocks", blocks, exit_code=not fits)["layers"]
+        assert [row["fits"] for row in rows] == [fits]
+
+
+def test_what_less_and_more_ram_bring() -> None:
+    """Goal: beside the tree with the RAM there is stand the least that it works with, a byte less
+    than which is refused, and twice as much, which reads less. Where the least is what there is,
+    nothing is told twice."""
+    value = _json("--ram", "16K", "--blocks", 256)
+    [given] = value["layers"]
+    least, twice = value["tree"]["least"], value["tree"]["twice"]
+    assert least["config"] == {}
+    assert least["ram_bytes"] < given["ram_bytes"] <= 16 << 10 < twice["ram_bytes"] <= 32 << 10
+    assert least["reads_a_read"] > given["reads_a_read"] > twice["reads_a_read"]
+    assert least["programs_a_write"] == given["programs_a_write"]
+    needed = least["ram_bytes"]
+    alone = _json("--ram", needed, "--blocks", 256)
+    assert alone["layers"] == [least]
+    assert alone["tree"]["least"] is None
+    assert _json("--ram", needed - 1, "--blocks", 256, exit_code=1)["tree"]["twice"] is None
+    shown = _run("--ram", "16K", "--blocks", 256, "--requests", 100).stdout
+    names = re.findall(r"^(tree.*?)  ", shown, re.MULTILINE)
+    assert [name.partition(" (")[0] for name in names[:3]] == [
+        "tree, the least RAM", "tree", "tree, twice the RAM"
+    ]  # fmt: skip
 
 
 def test_the_longest_calls_are_those_that_the_tree_computes() -> None:
     """Goal: what no change and no mount takes more than is nw_ftl_tree_longest() of this part, in
-    chip operations and in time; the workload stays below, and page, which computes none, has none.
+    chip operations and in time; the workload stays below.
     """
     value = _json("--chip", "W25N01GV", "--ram", "300K")
-    rows = {row["layer"]: row for row in value["layers"]}
-    assert rows["page"]["fits"]
-    assert rows["page"]["longest_change"] is None
-    assert rows["page"]["longest_mount"] is None
-    change, mount = rows["tree"]["longest_change"], rows["tree"]["longest_mount"]
+    [tree] = value["layers"]
+    change, mount = tree["longest_change"], tree["longest_mount"]
     read, program, erase = 101, 291, 2000  # us: 60 and 250, and 2,110 B of 19.231 ns each; a block
     for most, counts in ((change, (364, 62, 2)), (mount, (41_846, 248, 22))):
         assert tuple(most[key] for key in ("reads", "programs", "erases")) == counts
         reads, programs, erases = counts
         assert most["time_ns"] == 1000 * (reads * read + programs * program + erases * erase)
-    assert rows["tree"]["longest_call_ns"] <= change["time_ns"]
-    assert rows["tree"]["mount_reads"] <= mount["reads"]
-    assert rows["tree"]["mount_ns"] <= mount["time_ns"]
+    assert tree["longest_call_ns"] <= change["time_ns"]
+    assert tree["mount_reads"] <= mount["reads"]
+    assert tree["mount_ns"] <= mount["time_ns"]
     shown = _run("--chip", "W25N01GV", "--ram", "16K", "--requests", 100).stdout
     assert re.search(r"^tree: write, trim or sync +364 +62 +2 ", shown, re.MULTILINE)
     assert re.search(r"^tree: mount +41,846 +248 +22 ", shown, re.MULTILINE)
@@ -107,7 +127,7 @@ def test_nothing_fits_is_exit_code_1() -> None:
 
 def test_fewer_log_blocks_where_the_own_choice_takes_too_much() -> None:
     value = _json("--ram", "40K", "--models")
-    assert {row["layer"] for row in value["layers"]} == {*fit.LAYERS, *play.MODELS}
+    assert {row["layer"] for row in value["layers"]} == {fit.LAYER, *fit.MODELS}
     [fast] = [row for row in value["layers"] if row["layer"] == "fast"]
     assert fast["fits"]
     assert fast["config"]["log_blocks"] < 64
@@ -155,10 +175,9 @@ def test_bad_input_is_one_sentence(arguments: tuple[object, ...], says: str) -> 
 
 
 def test_ram_is_what_the_layer_asks_for() -> None:
-    device = _native.ReplayDevice(parts.resolve("K9F1G08U0A"), "page", blocks=64)
-    value = _json("--blocks", 64, "--ram", "1M")
-    [page] = [row for row in value["layers"] if row["layer"] == "page"]
-    assert page["ram_bytes"] == device.ram_bytes + device.state_bytes
+    device = _native.ReplayDevice(parts.resolve("K9F1G08U0A"), "tree", blocks=64)
+    least = _json("--blocks", 64, "--ram", "1M")["tree"]["least"]
+    assert least["ram_bytes"] == device.ram_bytes + device.state_bytes
 
 
 @pytest.mark.skipif(not cross.CORTEX_M3.present, reason="needs gcc-arm-none-eabi")
@@ -171,19 +190,17 @@ def test_code_is_what_the_linker_leaves(tmp_path: Path) -> None:
         for one in sorted((ROOT / "core" / room).glob("*.c"))
     ]
     objects = [cross.compile_object(cross.CORTEX_M3, one, tmp_path, include) for one in sources]
-    for layer in fit.LAYERS:
-        program = tmp_path / f"{layer}.c"
-        program.write_text(PROGRAM.replace("LAYER", layer))
-        linked = tmp_path / f"{layer}.elf"
-        subprocess.run(
-            ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-std=c11", "-Os", f"-I{include}",
-             "-ffunction-sections", str(program), *map(str, objects), "-nostdlib",
-             "-Wl,--gc-sections", "-Wl,-e,main", "-Wl,--unresolved-symbols=ignore-all",
-             "-o", str(linked)],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        measured = cross.object_size(cross.CORTEX_M3, linked).code
-        assert abs(measured - fit.CODE_BYTES[layer]) <= measured / 30
+    program, linked = tmp_path / "tree.c", tmp_path / "tree.elf"
+    program.write_text(PROGRAM)
+    subprocess.run(
+        ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-std=c11", "-Os", f"-I{include}",
+         "-ffunction-sections", str(program), *map(str, objects), "-nostdlib",
+         "-Wl,--gc-sections", "-Wl,-e,main", "-Wl,--unresolved-symbols=ignore-all",
+         "-o", str(linked)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    measured = cross.object_size(cross.CORTEX_M3, linked).code
+    assert abs(measured - fit.CODE_BYTES) <= measured / 30
 
 
 @pytest.mark.quick
@@ -220,7 +237,7 @@ def test_a_trace_is_asked_about_as_replay_reads_it(tmp_path: Path) -> None:
     assert value["question"]["trace"] == str(csv)
     assert value["question"]["requests"] == 0
     assert value["provenance"]["inputs"].keys() == {str(csv)}
-    assert {row["layer"] for row in value["layers"] if row["fits"]} == {"page", "tree"}
+    assert {row["layer"] for row in value["layers"] if row["fits"]} == {"tree"}
     again = json.loads(_run(*small, "--trace", packed, *MINE, "--json", "-").stdout)
     assert again["layers"] == value["layers"]
 
@@ -265,6 +282,6 @@ def test_one_reason_is_told_once() -> None:
     nearly alike."""
     done = _run("--ram", "64K", "--chip", "AT45DB041B", "--models")
     assert done.exit_code == 1
-    (line,) = [one for one in done.stdout.splitlines() if "page, tree" in one]
+    (line,) = [one for one in done.stdout.splitlines() if "tree, page" in one]
     assert line.split("  ")[-1] == "15 B of spare a page are needed; AT45DB041B has 0 B"
     assert len(line) < 100

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `embedded-storage` over the page layer: any bytes at any place.
+//! `embedded-storage` over the tree layer: any bytes at any place.
 use embedded_storage::{ReadStorage, Storage};
 
 use crate::error::Error;
-use crate::page::Page;
+use crate::tree::Tree;
 
-/// A `Page` as one row of bytes. A write that covers a part of a sector reads the rest first; each
+/// A `Tree` as one row of bytes. A write that covers a part of a sector reads the rest first; each
 /// sector is written whole or not at all, and is durable when the call has returned.
 pub struct Bytes<'p, 'a> {
-    page: &'p mut Page<'a>,
+    tree: &'p mut Tree<'a>,
     sector: &'p mut [u8],
 }
 
 impl<'p, 'a> Bytes<'p, 'a> {
     /// `sector` has room for one sector at least, else `Error::RAM`.
-    pub fn new(page: &'p mut Page<'a>, sector: &'p mut [u8]) -> Result<Self, Error> {
-        let bytes = page.sector_bytes();
+    pub fn new(tree: &'p mut Tree<'a>, sector: &'p mut [u8]) -> Result<Self, Error> {
+        let bytes = tree.sector_bytes();
         match sector.get_mut(..bytes) {
-            Some(sector) => Ok(Bytes { page, sector }),
+            Some(sector) => Ok(Bytes { tree, sector }),
             None => Err(Error::RAM),
         }
     }
@@ -47,9 +47,9 @@ impl ReadStorage for Bytes<'_, '_> {
             let (sector, at, length) = self.piece(offset, bytes.len());
             let (now, later) = bytes.split_at_mut(length);
             if length == self.sector.len() {
-                self.page.read(sector, now)?;
+                self.tree.read(sector, now)?;
             } else {
-                self.page.read(sector, self.sector)?;
+                self.tree.read(sector, self.sector)?;
                 now.copy_from_slice(&self.sector[at..at + length]);
             }
             bytes = later;
@@ -60,7 +60,7 @@ impl ReadStorage for Bytes<'_, '_> {
 
     /// In bytes; of more than 4 GiB what an offset can reach.
     fn capacity(&self) -> usize {
-        let bytes = u64::from(self.page.sectors()) * self.sector.len() as u64;
+        let bytes = u64::from(self.tree.sectors()) * self.sector.len() as u64;
         usize::try_from(bytes.min(u64::from(u32::MAX))).unwrap_or(usize::MAX)
     }
 }
@@ -72,11 +72,11 @@ impl Storage for Bytes<'_, '_> {
             let (sector, at, length) = self.piece(offset, bytes.len());
             let (now, later) = bytes.split_at(length);
             if length == self.sector.len() {
-                self.page.write(sector, now)?;
+                self.tree.write(sector, now)?;
             } else {
-                self.page.read(sector, self.sector)?;
+                self.tree.read(sector, self.sector)?;
                 self.sector[at..at + length].copy_from_slice(now);
-                self.page.write(sector, self.sector)?;
+                self.tree.write(sector, self.sector)?;
             }
             bytes = later;
             offset += length as u32;

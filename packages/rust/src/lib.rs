@@ -7,9 +7,9 @@ mod bytes;
 mod chip;
 mod error;
 mod nor;
-mod page;
 mod spi_nand;
 mod store;
+mod tree;
 #[rustfmt::skip]
 pub mod sys;
 
@@ -17,6 +17,6 @@ pub use bytes::Bytes;
 pub use chip::{Chip, Custom, Flash, Geometry};
 pub use error::Error;
 pub use nor::Nor;
-pub use page::{Page, PageConfig, PageState};
 pub use spi_nand::SpiNand;
 pub use store::{Cursor, Kind, Object, Store, StoreConfig};
+pub use tree::{Tree, TreeConfig, TreeState};

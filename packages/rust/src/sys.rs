@@ -44,6 +44,10 @@ pub const NW_HINT_NONE: c_int = 0;
 pub const NW_HINT_DATA: c_int = 1;
 pub const NW_HINT_METADATA: c_int = 2;
 pub const NW_HINT_JOURNAL: c_int = 3;
+pub const NW_FTL_TREE_READ: c_int = 0;
+pub const NW_FTL_TREE_CHANGE: c_int = 1;
+pub const NW_FTL_TREE_STEP: c_int = 2;
+pub const NW_FTL_TREE_MOUNT: c_int = 3;
 pub const NW_STORE_STACK: c_int = 1;
 pub const NW_STORE_QUEUE: c_int = 2;
 pub const NW_STORE_STREAM: c_int = 3;
@@ -73,11 +77,6 @@ pub const NW_SPI_NAND_FOUR_PROGRAMS: u32 = 0x04;
 pub const NW_SPI_NAND_SPARE_HIGH: u32 = 0x10;
 
 #[repr(C)]
-pub struct nw_page {
-    _private: [u8; 0],
-}
-
-#[repr(C)]
 pub struct nw_seal {
     _private: [u8; 0],
 }
@@ -88,7 +87,7 @@ pub struct nw_store {
 }
 
 #[repr(C)]
-pub struct nw_wear {
+pub struct nw_tree {
     _private: [u8; 0],
 }
 
@@ -213,17 +212,24 @@ pub struct nw_block {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct nw_ftl_page_config {
+pub struct nw_ftl_tree_config {
     pub spare_blocks: u16,
-    pub wear: *mut nw_wear,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct nw_ftl_page {
+pub struct nw_ftl_tree {
     pub block: nw_block,
     pub stats: nw_stats,
-    pub page: *mut nw_page,
+    pub tree: *mut nw_tree,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct nw_ftl_tree_most {
+    pub reads: u32,
+    pub programs: u32,
+    pub erases: u32,
 }
 
 #[repr(C)]
@@ -384,10 +390,12 @@ extern "C" {
     pub fn nw_block_trim(req: *mut nw_block_req) -> c_int;
     pub fn nw_block_sync(req: *mut nw_block_req) -> c_int;
     pub fn nw_block_idle(req: *mut nw_block_req) -> c_int;
-    pub fn nw_ftl_page_ram_bytes(config: *const nw_ftl_page_config, geometry: *const nw_geometry) -> usize;
-    pub fn nw_ftl_page_sectors(config: *const nw_ftl_page_config, geometry: *const nw_geometry) -> u32;
-    pub fn nw_ftl_page_format(ftl: *mut nw_ftl_page, chip: *mut nw_chip, config: *const nw_ftl_page_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
-    pub fn nw_ftl_page_mount(ftl: *mut nw_ftl_page, chip: *mut nw_chip, config: *const nw_ftl_page_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
+    pub fn nw_ftl_tree_ram_bytes(config: *const nw_ftl_tree_config, geometry: *const nw_geometry) -> usize;
+    pub fn nw_ftl_tree_sectors(config: *const nw_ftl_tree_config, geometry: *const nw_geometry) -> u32;
+    pub fn nw_ftl_tree_format(ftl: *mut nw_ftl_tree, chip: *mut nw_chip, config: *const nw_ftl_tree_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
+    pub fn nw_ftl_tree_mount(ftl: *mut nw_ftl_tree, chip: *mut nw_chip, config: *const nw_ftl_tree_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
+    pub fn nw_ftl_tree_mount_read_only(ftl: *mut nw_ftl_tree, chip: *mut nw_chip, config: *const nw_ftl_tree_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
+    pub fn nw_ftl_tree_longest(config: *const nw_ftl_tree_config, geometry: *const nw_geometry, call: c_int, most: *mut nw_ftl_tree_most) -> c_int;
     pub fn nw_store_ram_bytes(config: *const nw_store_config, geometry: *const nw_geometry) -> usize;
     pub fn nw_store_format(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
     pub fn nw_store_mount(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
@@ -519,13 +527,16 @@ const _: () = {
     assert!(offset_of!(nw_block, sector_bytes) == 20);
     assert!(offset_of!(nw_block, flags) == 22);
     assert!(offset_of!(nw_block, stats) == 24);
-    assert!(size_of::<nw_ftl_page_config>() == 16);
-    assert!(offset_of!(nw_ftl_page_config, spare_blocks) == 0);
-    assert!(offset_of!(nw_ftl_page_config, wear) == 8);
-    assert!(size_of::<nw_ftl_page>() == 184);
-    assert!(offset_of!(nw_ftl_page, block) == 0);
-    assert!(offset_of!(nw_ftl_page, stats) == 32);
-    assert!(offset_of!(nw_ftl_page, page) == 176);
+    assert!(size_of::<nw_ftl_tree_config>() == 2);
+    assert!(offset_of!(nw_ftl_tree_config, spare_blocks) == 0);
+    assert!(size_of::<nw_ftl_tree>() == 184);
+    assert!(offset_of!(nw_ftl_tree, block) == 0);
+    assert!(offset_of!(nw_ftl_tree, stats) == 32);
+    assert!(offset_of!(nw_ftl_tree, tree) == 176);
+    assert!(size_of::<nw_ftl_tree_most>() == 12);
+    assert!(offset_of!(nw_ftl_tree_most, reads) == 0);
+    assert!(offset_of!(nw_ftl_tree_most, programs) == 4);
+    assert!(offset_of!(nw_ftl_tree_most, erases) == 8);
     assert!(size_of::<nw_store_config>() == 24);
     assert!(offset_of!(nw_store_config, objects) == 0);
     assert!(offset_of!(nw_store_config, name_bytes) == 1);
@@ -708,13 +719,16 @@ const _: () = {
     assert!(offset_of!(nw_block, sector_bytes) == 12);
     assert!(offset_of!(nw_block, flags) == 14);
     assert!(offset_of!(nw_block, stats) == 16);
-    assert!(size_of::<nw_ftl_page_config>() == 8);
-    assert!(offset_of!(nw_ftl_page_config, spare_blocks) == 0);
-    assert!(offset_of!(nw_ftl_page_config, wear) == 4);
-    assert!(size_of::<nw_ftl_page>() == 96);
-    assert!(offset_of!(nw_ftl_page, block) == 0);
-    assert!(offset_of!(nw_ftl_page, stats) == 20);
-    assert!(offset_of!(nw_ftl_page, page) == 92);
+    assert!(size_of::<nw_ftl_tree_config>() == 2);
+    assert!(offset_of!(nw_ftl_tree_config, spare_blocks) == 0);
+    assert!(size_of::<nw_ftl_tree>() == 96);
+    assert!(offset_of!(nw_ftl_tree, block) == 0);
+    assert!(offset_of!(nw_ftl_tree, stats) == 20);
+    assert!(offset_of!(nw_ftl_tree, tree) == 92);
+    assert!(size_of::<nw_ftl_tree_most>() == 12);
+    assert!(offset_of!(nw_ftl_tree_most, reads) == 0);
+    assert!(offset_of!(nw_ftl_tree_most, programs) == 4);
+    assert!(offset_of!(nw_ftl_tree_most, erases) == 8);
     assert!(size_of::<nw_store_config>() == 16);
     assert!(offset_of!(nw_store_config, objects) == 0);
     assert!(offset_of!(nw_store_config, name_bytes) == 1);

@@ -5,8 +5,8 @@ use embedded_storage::nor_flash::{
 };
 use embedded_storage::{ReadStorage, Storage};
 use nandwich::{
-    Bytes, Custom, Error, Flash, Geometry, Kind, Nor, Page, PageConfig, PageState, Store,
-    StoreConfig,
+    Bytes, Custom, Error, Flash, Geometry, Kind, Nor, Store, StoreConfig, Tree, TreeConfig,
+    TreeState,
 };
 
 const PAGES: usize = 16;
@@ -89,46 +89,46 @@ impl Flash for Ram {
 
 /// Goal: what a session wrote, the next one reads; a chip with nothing on it is told apart.
 #[test]
-fn page_over_two_sessions() {
+fn tree_over_two_sessions() {
     let mut flash = Ram::new(32);
-    let config = PageConfig::default();
+    let config = TreeConfig::default();
     let mut ram = vec![0u64; config.ram_words(&flash.geometry())];
-    let mut state = PageState::new();
+    let mut state = TreeState::new();
     {
         let mut chip = Custom::new(&mut flash);
-        let blank = Page::mount(&mut state, chip.open().unwrap(), &config, &mut ram);
+        let blank = Tree::mount(&mut state, chip.open().unwrap(), &config, &mut ram);
         assert_eq!(blank.err(), Some(Error::BLANK));
     }
     {
         let mut chip = Custom::new(&mut flash);
         let mut few = [0; 4];
-        let short = Page::format(&mut state, chip.open().unwrap(), &config, &mut few);
+        let short = Tree::format(&mut state, chip.open().unwrap(), &config, &mut few);
         assert_eq!(short.err(), Some(Error::RAM));
     }
     {
         let mut chip = Custom::new(&mut flash);
         let chip = chip.open().unwrap();
-        let mut page = Page::format(&mut state, chip, &config, &mut ram).unwrap();
-        assert_eq!(page.sector_bytes(), DATA);
+        let mut tree = Tree::format(&mut state, chip, &config, &mut ram).unwrap();
+        assert_eq!(tree.sector_bytes(), DATA);
         for round in 0..200u32 {
             let data = [round as u8; 2 * DATA];
-            page.write((round * 7) % (page.sectors() - 1), &data)
+            tree.write((round * 7) % (tree.sectors() - 1), &data)
                 .unwrap();
-            page.idle(1000).unwrap();
+            tree.idle(1000).unwrap();
         }
-        page.trim(3, 1).unwrap();
-        page.sync().unwrap();
-        page.write(5, &[0xA5; DATA]).unwrap();
-        assert!(page.stats().host_writes >= 401);
-        assert_eq!(page.write(0, &[0; 100]), Err(Error::ALIGN));
-        assert_eq!(page.write(page.sectors(), &[0; DATA]), Err(Error::RANGE));
+        tree.trim(3, 1).unwrap();
+        tree.sync().unwrap();
+        tree.write(5, &[0xA5; DATA]).unwrap();
+        assert!(tree.stats().host_writes >= 401);
+        assert_eq!(tree.write(0, &[0; 100]), Err(Error::ALIGN));
+        assert_eq!(tree.write(tree.sectors(), &[0; DATA]), Err(Error::RANGE));
     }
     let mut chip = Custom::new(&mut flash);
-    let mut page = Page::mount(&mut state, chip.open().unwrap(), &config, &mut ram).unwrap();
+    let mut tree = Tree::mount(&mut state, chip.open().unwrap(), &config, &mut ram).unwrap();
     let mut data = [1; DATA];
-    page.read(5, &mut data).unwrap();
+    tree.read(5, &mut data).unwrap();
     assert_eq!(data, [0xA5; DATA]);
-    page.read(3, &mut data).unwrap();
+    tree.read(3, &mut data).unwrap();
     assert_eq!(data, [0; DATA]);
 }
 
@@ -137,11 +137,11 @@ fn page_over_two_sessions() {
 fn errors_pass_through() {
     let mut flash = Ram::new(32);
     flash.bus_error = true;
-    let config = PageConfig::default();
+    let config = TreeConfig::default();
     let mut ram = vec![0u64; config.ram_words(&flash.geometry())];
-    let mut state = PageState::new();
+    let mut state = TreeState::new();
     let mut chip = Custom::new(&mut flash);
-    let result = Page::mount(&mut state, chip.open().unwrap(), &config, &mut ram);
+    let result = Tree::mount(&mut state, chip.open().unwrap(), &config, &mut ram);
     assert_eq!(result.err(), Some(Error::IO));
     assert!(format!("{} {:?}", Error::BUSY, Error(-99)).contains("unknown error"));
 }
@@ -150,14 +150,14 @@ fn errors_pass_through() {
 #[test]
 fn storage_like_an_array() {
     let mut flash = Ram::new(32);
-    let config = PageConfig::default();
+    let config = TreeConfig::default();
     let mut ram = vec![0u64; config.ram_words(&flash.geometry())];
-    let mut state = PageState::new();
+    let mut state = TreeState::new();
     let mut chip = Custom::new(&mut flash);
-    let mut page = Page::format(&mut state, chip.open().unwrap(), &config, &mut ram).unwrap();
-    assert_eq!(Bytes::new(&mut page, &mut [0; 511]).err(), Some(Error::RAM)); // one byte short
+    let mut tree = Tree::format(&mut state, chip.open().unwrap(), &config, &mut ram).unwrap();
+    assert_eq!(Bytes::new(&mut tree, &mut [0; 511]).err(), Some(Error::RAM)); // one byte short
     let mut sector = [0; DATA];
-    let mut bytes = Bytes::new(&mut page, &mut sector).unwrap();
+    let mut bytes = Bytes::new(&mut tree, &mut sector).unwrap();
     let mut plain = vec![0u8; bytes.capacity()];
     let mut random = 1u32;
     for round in 0..300u32 {

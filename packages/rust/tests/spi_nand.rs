@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use embedded_hal::delay::DelayNs;
 use embedded_hal::spi::{ErrorKind, ErrorType, Operation, SpiDevice};
-use nandwich::{Error, Page, PageConfig, PageState, SpiNand};
+use nandwich::{Error, SpiNand, Tree, TreeConfig, TreeState};
 
 const LINE: usize = 2048 + 64;
 
@@ -147,37 +147,37 @@ impl DelayNs for Wires {
 /// Goal: a whole stack over `SpiDevice` keeps data over sessions and never sends a command to a
 /// busy part.
 #[test]
-fn page_on_serial_nand() {
+fn tree_on_serial_nand() {
     let part = Rc::new(RefCell::new(Part {
         protection: 0x7C,
         config: 0x18,
         ..Part::default()
     }));
-    let config = PageConfig::default();
-    let mut state = PageState::new();
+    let config = TreeConfig::default();
+    let mut state = TreeState::new();
     let mut ram;
     {
         let mut nand = SpiNand::new(Wires(part.clone()), Wires(part.clone()), 20_000);
         let chip = nand.open().unwrap();
         assert_eq!(chip.geometry().blocks, 1024);
         ram = vec![0u64; config.ram_words(&chip.geometry())];
-        let mut page = Page::format(&mut state, chip, &config, &mut ram).unwrap();
+        let mut tree = Tree::format(&mut state, chip, &config, &mut ram).unwrap();
         for sector in 0..200 {
-            page.write(sector % 50, &[sector as u8; 2048]).unwrap();
+            tree.write(sector % 50, &[sector as u8; 2048]).unwrap();
         }
         let mut data = [0; 2048];
-        page.read(7, &mut data).unwrap();
+        tree.read(7, &mut data).unwrap();
         assert_eq!(data, [157; 2048]);
         part.borrow_mut().broken = true;
-        assert_eq!(page.read(7, &mut data), Err(Error::IO));
+        assert_eq!(tree.read(7, &mut data), Err(Error::IO));
         part.borrow_mut().broken = false;
     }
     {
         let mut nand = SpiNand::new(Wires(part.clone()), Wires(part.clone()), 20_000);
         let chip = nand.open().unwrap();
-        let mut page = Page::mount(&mut state, chip, &config, &mut ram).unwrap();
+        let mut tree = Tree::mount(&mut state, chip, &config, &mut ram).unwrap();
         let mut data = [0; 2048];
-        page.read(49, &mut data).unwrap();
+        tree.read(49, &mut data).unwrap();
         assert_eq!(data, [199; 2048]);
         let (_device, _delay) = nand.release();
     }

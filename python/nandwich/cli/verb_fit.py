@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nandwich fit`: which layer fits a part and a RAM, and what it costs there."""
+"""`nandwich fit`: what the tree costs on a part with a RAM, and what more RAM brings."""
 
 from typing import Any
 
@@ -77,15 +77,15 @@ def command(
     json_target: str | None,
     **how: Any,
 ) -> None:
-    """Which translation layer fits a part and a RAM, and what each costs there.
+    """What the tree layer costs on a part with a RAM, and what less and more RAM bring.
 
-    Every layer that survives a power cut is formatted on a twin of the part, written full once and
-    played with the workload or the trace. A layer that needs more RAM is tried with a smaller
-    cache; when that is still too much, the last table says what it needs, and how much of the part
-    it could serve. Exit code 1 when nothing fits.
+    The layer is formatted on a twin of the part, written full once and played with the workload or
+    the trace: with the least RAM that it works with, with the RAM there is, and with twice as much.
+    Beyond the least RAM is a cache of its map. When there is less, the answer says what it needs,
+    and how much of the part the RAM could serve. Exit code 1 when nothing fits.
 
-    Of tree a second table tells the most that a change and a mount take, whatever the device went
-    through: computed, not met.
+    A second table tells the most that a change and a mount take, whatever the device went through:
+    computed, not met.
 
     \b
     Examples:
@@ -107,7 +107,7 @@ def command(
     )  # fmt: skip
     inputs = play.inputs(question.options)
     output.check_apart((*inputs, *parts.files(chip)), (json_target,))
-    with output.progress("layers", len(question.layers)) as bar:
+    with output.progress("layers", len(question.layers) + 1) as bar:
         value = fit.answer(question, bar.advance)
     if json_target != "-":
         _show(value)
@@ -144,7 +144,7 @@ def _show(value: dict[str, Any]) -> None:
             "layer", "RAM", "code", "room for data", "programs a write", "energy", "time",
             "reads a read", "longest call", "mount", "life",
         )  # fmt: skip
-        output.print_table(heads, [_cells(row) for row in fitting])
+        output.print_table(heads, [cells for row in fitting for cells in _lines(row, value)])
         _show_longest(fitting)
     rest = [row for row in value["layers"] if not row["fits"]]
     if rest:
@@ -184,8 +184,17 @@ def _show_longest(rows: list[dict[str, Any]]) -> None:
         output.print_table(heads, told)
 
 
-def _cells(row: dict[str, Any]) -> tuple[object, ...]:
-    name = row["layer"]
+def _lines(row: dict[str, Any], value: dict[str, Any]) -> list[tuple[object, ...]]:
+    """Of the tree also what less RAM and more of it bring."""
+    if row["layer"] != fit.LAYER:
+        return [_cells(row)]
+    beside = value[fit.LAYER]
+    named = (("the least RAM", beside["least"]), ("", row), ("twice the RAM", beside["twice"]))
+    return [_cells(one, how) for how, one in named if one is not None]
+
+
+def _cells(row: dict[str, Any], how: str = "") -> tuple[object, ...]:
+    name = f"{row['layer']}, {how}" if how else row["layer"]
     if row["config"]:
         name += " (" + ", ".join(f"{key} {size}" for key, size in row["config"].items()) + ")"
 

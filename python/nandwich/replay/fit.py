@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which layer fits a part and a RAM, and what each costs under one source of requests.
+"""What the tree costs on a part with a RAM under one source of requests, models beside it.
 
 Each layer is formatted on a metadata-only twin, written full once, played with the source, asked
 for reads at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
@@ -17,10 +17,12 @@ from nandwich.errors import InputError, RunError
 from nandwich.replay import play, room
 from nandwich.twin import parts
 
-#: Layers whose content survives a power cut. Lavish forgets: it is swap, not a disk.
-LAYERS = tuple(name for name, _, persists, _ in _native.layers() if persists)
-#: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
-CODE_BYTES = {"page": 9908, "tree": 12734}
+#: What a device takes for its sectors. Lavish forgets with power: it is swap, not a disk.
+LAYER = "tree"
+#: All others: there to compare with.
+MODELS = tuple(name for name in play.LAYERS if name not in (LAYER, "lavish"))
+#: Code and constants on Cortex-M3 at -Os with all it uses: format, mount and every verb.
+CODE_BYTES = 12734
 _READS = 20_000
 #: Room beside each page, in a layer's refusal.
 _SPARE = re.compile(
@@ -46,7 +48,7 @@ class Question:
     @property
     def layers(self) -> tuple[str, ...]:
         """Those that are asked."""
-        return LAYERS + play.MODELS if self.models else LAYERS
+        return (LAYER, *MODELS) if self.models else (LAYER,)
 
     @property
     def options(self) -> play.Options:
@@ -64,8 +66,8 @@ class Question:
 
 
 def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]:
-    """The rows of all layers, the cheapest writes first and then those that do not fit; and the
-    RAM of an object store, which has no map of sectors."""
+    """The rows of all layers, the cheapest writes first and then those that do not fit; the tree with
+    the least RAM and with twice as much; and the RAM of an object store, which has no map."""
     part = parts.resolve(question.chip)
     if part.text("kind") not in parts.FLASH:
         raise InputError(f"{part.name} is no raw flash: no translation layer is needed there")
@@ -74,8 +76,23 @@ def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]
     for layer in question.layers:
         rows.append(_row(question, layer))
         advance(1)
+    beside = _beside(question, rows[0])
+    advance(1)
     rows.sort(key=lambda row: (not row["fits"], row["programs_a_write"] or 0.0))
-    return {"layers": rows, "store_ram_bytes": _store_ram_bytes(question)}
+    return {"layers": rows, LAYER: beside, "store_ram_bytes": _store_ram_bytes(question)}
+
+
+def _beside(question: Question, row: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """The tree with the least RAM that it works with, and with twice what there is; None: it does
+    not fit, or that is what it has."""
+    if not row["fits"]:
+        return {"least": None, "twice": None}
+    least = room.ram_bytes(play.prepare(replace(question.options, ftl=LAYER, layer={})).device)
+    rows = {
+        name: _row(replace(question, ram_bytes=ram_bytes), LAYER)
+        for name, ram_bytes in (("least", least), ("twice", 2 * question.ram_bytes))
+    }
+    return {name: one if one["config"] != row["config"] else None for name, one in rows.items()}
 
 
 def _check_source(question: Question, device_bytes: int) -> None:
@@ -94,7 +111,7 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "fits": False,
         "config": {},
         "ram_bytes": None,
-        "code_bytes": CODE_BYTES.get(layer),
+        "code_bytes": CODE_BYTES if layer == LAYER else None,
         "sectors": None,
         "device_bytes": None,
         "programs_a_write": None,
@@ -213,7 +230,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
         "longest_mount": longest.get("mount"),
         "life_bytes": life,
         **_reads(question, played),
-        **(_mount(played) if played.options.ftl in LAYERS else {}),
+        **(_mount(played) if played.options.ftl == LAYER else {}),
     }
 
 

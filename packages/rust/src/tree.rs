@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The page-mapped translation layer (ftl_page.h).
+//! The translation layer whose map lies on the chip (ftl_tree.h).
 use core::marker::PhantomData;
 use core::mem::{size_of_val, MaybeUninit};
 use core::ptr::{self, NonNull};
@@ -8,84 +8,84 @@ use crate::chip::{Chip, Geometry};
 use crate::error::{told, Error};
 use crate::sys;
 
-/// Where the layer's state lies. It does not move while a `Page` is there.
-pub struct PageState(MaybeUninit<sys::nw_ftl_page>);
+/// Where the layer's state lies. It does not move while a `Tree` is there.
+pub struct TreeState(MaybeUninit<sys::nw_ftl_tree>);
 
-impl PageState {
+impl TreeState {
     /// Room for one layer.
     pub const fn new() -> Self {
-        PageState(MaybeUninit::uninit())
+        TreeState(MaybeUninit::uninit())
     }
 }
 
-impl Default for PageState {
+impl Default for TreeState {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// As `struct nw_ftl_page_config`; zero is the default. Mount with what was formatted.
+/// As `struct nw_ftl_tree_config`; zero is the default. Mount with what was formatted.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct PageConfig {
-    /// Blocks kept for cleaning, bad blocks and the log: 0, or at least 10.
+pub struct TreeConfig {
+    /// Blocks kept for cleaning and bad blocks: 0, or at least 12.
     pub spare_blocks: u16,
 }
 
-impl PageConfig {
-    fn raw(self) -> sys::nw_ftl_page_config {
-        sys::nw_ftl_page_config {
+impl TreeConfig {
+    fn raw(self) -> sys::nw_ftl_tree_config {
+        sys::nw_ftl_tree_config {
             spare_blocks: self.spare_blocks,
-            wear: ptr::null_mut(),
         }
     }
 
-    /// Words of RAM that a layer on such a chip needs; 0: it does not work there.
+    /// Words of RAM that a layer on such a chip needs at least; 0: it does not work there. More are
+    /// a cache of its map.
     pub fn ram_words(&self, geometry: &Geometry) -> usize {
         // SAFETY: both are plain structs, and only read.
-        unsafe { sys::nw_ftl_page_ram_bytes(&self.raw(), geometry) }.div_ceil(8)
+        unsafe { sys::nw_ftl_tree_ram_bytes(&self.raw(), geometry) }.div_ceil(8)
     }
 }
 
 /// A chip as sectors that can be rewritten; a write is durable when it has returned.
-pub struct Page<'a> {
-    ftl: NonNull<sys::nw_ftl_page>,
-    _on: PhantomData<(&'a mut PageState, Chip<'a>, &'a mut [u64])>,
+pub struct Tree<'a> {
+    ftl: NonNull<sys::nw_ftl_tree>,
+    _on: PhantomData<(&'a mut TreeState, Chip<'a>, &'a mut [u64])>,
 }
 
 type Open = unsafe extern "C" fn(
-    *mut sys::nw_ftl_page,
+    *mut sys::nw_ftl_tree,
     *mut sys::nw_chip,
-    *const sys::nw_ftl_page_config,
+    *const sys::nw_ftl_tree_config,
     *mut core::ffi::c_void,
     usize,
 ) -> core::ffi::c_int;
 
-impl<'a> Page<'a> {
-    /// Makes the chip an empty device. Erases everything.
+impl<'a> Tree<'a> {
+    /// Makes the chip an empty device: what was on it is gone.
     pub fn format(
-        state: &'a mut PageState,
+        state: &'a mut TreeState,
         chip: Chip<'a>,
-        config: &PageConfig,
+        config: &TreeConfig,
         ram: &'a mut [u64],
     ) -> Result<Self, Error> {
-        Self::open(sys::nw_ftl_page_format, state, chip, config, ram)
+        Self::open(sys::nw_ftl_tree_format, state, chip, config, ram)
     }
 
     /// The device as the last session left it. `Error::BLANK`: nothing is written on the chip.
     pub fn mount(
-        state: &'a mut PageState,
+        state: &'a mut TreeState,
         chip: Chip<'a>,
-        config: &PageConfig,
+        config: &TreeConfig,
         ram: &'a mut [u64],
     ) -> Result<Self, Error> {
-        Self::open(sys::nw_ftl_page_mount, state, chip, config, ram)
+        Self::open(sys::nw_ftl_tree_mount, state, chip, config, ram)
     }
 
     fn open(
         open: Open,
-        state: &'a mut PageState,
+        state: &'a mut TreeState,
         chip: Chip<'a>,
-        config: &PageConfig,
+        config: &TreeConfig,
         ram: &'a mut [u64],
     ) -> Result<Self, Error> {
         let ftl = NonNull::from(&mut state.0).cast();
@@ -95,7 +95,7 @@ impl<'a> Page<'a> {
         // nobody else's. The RAM is aligned for u64, the widest type the layer keeps. The
         // configuration is copied. Opened, the state is initialised.
         told(unsafe { open(ftl.as_ptr(), chip.raw, &config.raw(), memory, bytes) })?;
-        Ok(Page {
+        Ok(Tree {
             ftl,
             _on: PhantomData,
         })
