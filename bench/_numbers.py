@@ -80,10 +80,9 @@ def drivers() -> Iterator[Line]:
 
 
 def stacks(texts: Mapping[str, int]) -> Iterator[Line]:
-    """Text of driver, layer, virtual memory and heap, by layer. Tree is for little RAM."""
+    """Text of driver, layer, virtual memory and heap, by layer."""
     for layer, text in texts.items():
-        ram = ", little RAM" if layer == "tree" else ""
-        what = f"whole stack with the {layer} layer{ram}: driver, layer, virtual memory, heap"
+        what = f"whole stack with the {layer} layer: driver, layer, virtual memory, heap"
         figure = Figure(f"device.stack.{layer}", text, "B", STACK_LIMIT)
         asked, measured = f"<= {STACK_LIMIT:,} B", f"{text:,} B"
         yield Line(what, asked, measured, text <= STACK_LIMIT, figures=(figure,))

@@ -67,7 +67,7 @@ _HEAD = [
     "",
     "Written by `nandwich bench device`: `nandwich run --target` with its defaults (-O2, 32 KB in"
     " frames of",
-    "512 bytes, 8 MB of virtual memory, page layer on W25N01GV, 20 MHz serial bus). Instructions"
+    "512 bytes, 8 MB of virtual memory, lavish layer on W25N01GV, 20 MHz serial bus). Instructions"
     " are exact.",
     "Cycles are a band by the table of the processor's manual, memory without wait states. What is"
     " counted",
@@ -186,14 +186,14 @@ def _stack_text(rows: dict[str, dict[str, Any]]) -> int:
 
 
 def _stack_texts(board: Board, rows: dict[str, dict[str, Any]]) -> dict[str, int]:
-    """By layer; that of the page layer is the programs' own."""
+    """By layer; that of the lavish layer is the programs' own."""
     source = ROOT / "examples" / "sort.c"
     others = {
         layer: _stack_text({"": figures.run(board, source, "merge", "5000", layer=layer)})
         for layer in board.layers
-        if layer != "page"
+        if layer != "lavish"
     }
-    return {"page": _stack_text(rows), **others}
+    return {"lavish": _stack_text(rows), **others}
 
 
 def _program_figures(board: Board, rows: dict[str, dict[str, Any]]) -> list[Figure]:

@@ -3,7 +3,7 @@
  * counters.c - an array of counters far larger than RAM, counted up at random places. One half of
  * the events falls on a sixteenth of the array, as in most real counting.
  *
- *     nandwich run examples/counters.c --ram 16K --ftl page -- 100000
+ *     nandwich run examples/counters.c --ram 16K --ftl tree -- 100000
  */
 #include <stdint.h>
 #include <stdio.h>

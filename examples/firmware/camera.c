@@ -6,8 +6,8 @@
  * too, is compiled as ever and has nothing virtual.
  *
  * ORDER. Board, part, layer, nw_guest_open(), and only then a call of virtual code. What is kept
- * in virtual memory ends with power, so the layer is formatted at each start: a slice of the part
- * for nothing else.
+ * in virtual memory ends with power, and so does what the lavish layer holds: a slice of the part for
+ * nothing else. A part that holds something else is not touched.
  *
  * RULES. Virtual code may be called from the main loop alone, never from an interrupt. What it is
  * handed (the JPEG, struct picture) may lie anywhere; what it has of its own is not to be looked
@@ -21,7 +21,7 @@
 #include "camera.h"
 #include "nandwich-guest/guest.h"
 #include "nandwich/driver_spi_nand.h"
-#include "nandwich/ftl_tree.h"
+#include "nandwich/ftl_lavish.h"
 #include "nandwich/slice.h"
 
 #define VM_BYTES (4UL << 20)
@@ -35,8 +35,8 @@ extern const uint8_t jpeg[], jpeg_end[];
 
 static struct nw_spi_nand nand;
 static struct nw_slice slice;
-static struct nw_ftl_tree ftl;
-static const struct nw_ftl_tree_config ftl_config; /* the defaults */
+static struct nw_ftl_lavish ftl;
+static struct nw_ftl_lavish_config ftl_config; /* the defaults, and how many sectors */
 static uint32_t ram[RAM_BYTES / 4]; /* virtual memory, then the layer: see open_memory() */
 
 /* What the run time asks of a C library: room for copies of a few strings, and a way to end. */
@@ -67,22 +67,16 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     board_fail("virtual memory", error);
 }
 
-/* As many blocks of the part as the layer needs to show that much. */
+/* As many blocks of the part as the layer needs, and as many again: then it has less to copy. */
 static void open_part(uint32_t bytes)
 {
-    struct nw_geometry geometry;
     int result = nw_spi_nand_open(&nand, &board_spi, NULL);
 
-    if (result < 0) {
-        board_fail("flash", result);
+    if (result == NW_OK) {
+        ftl_config.sectors = bytes / nand.chip.geometry.page_bytes;
+        result = nw_slice_open(&slice, &nand.chip, 0,
+                               2U * nw_ftl_lavish_blocks_needed(&ftl_config, &nand.chip));
     }
-    geometry = nand.chip.geometry;
-    geometry.blocks = bytes / geometry.page_bytes / geometry.block_pages;
-    while (nw_ftl_tree_sectors(&ftl_config, &geometry) < bytes / geometry.page_bytes &&
-           geometry.blocks < nand.chip.geometry.blocks) {
-        geometry.blocks++;
-    }
-    result = nw_slice_open(&slice, &nand.chip, 0, geometry.blocks);
     if (result < 0) {
         board_fail("flash", result);
     }
@@ -96,7 +90,7 @@ static void open_memory(void)
     int result;
 
     open_part(VM_BYTES);
-    layer_bytes = nw_ftl_tree_ram_bytes(&ftl_config, &slice.chip.geometry);
+    layer_bytes = nw_ftl_lavish_ram_bytes(&ftl_config, &slice.chip);
     vm.frame_bytes = nw_guest_frame_bytes;
     vm.frames = (uint16_t)(FRAME_BYTES / nw_guest_frame_bytes);
     vm.slots = nw_guest_slots;
@@ -111,8 +105,8 @@ static void open_memory(void)
     if (layer_bytes == 0 || vm.ram_bytes + layer_bytes > sizeof ram) {
         board_fail("RAM_BYTES is not enough", (int)sizeof ram);
     }
-    result = nw_ftl_tree_format(&ftl, &slice.chip, &ftl_config, (uint8_t *)ram + vm.ram_bytes,
-                                sizeof ram - vm.ram_bytes); /* what it does not need is a cache */
+    result = nw_ftl_lavish_open(&ftl, &slice.chip, &ftl_config, (uint8_t *)ram + vm.ram_bytes,
+                                layer_bytes);
     if (result == NW_OK) {
         result = nw_guest_open(&vm);
     }

@@ -68,13 +68,9 @@ class Board:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Translation layers its code flash has room for."""
-        return ("page",) if self.is_small else ("page", "tree")
-
-    @property
-    def usual_layers(self) -> tuple[str, ...]:
-        """Those to try where nobody chose: the fastest, then the one with the least RAM."""
-        return self.layers[:2]
+        """Translation layers its code flash has room for, as they are tried where nobody chose:
+        lavish is made for swap, tree wants fewer blocks."""
+        return ("lavish",) if self.is_small else ("lavish", "tree")
 
     @property
     def is_small(self) -> bool:

@@ -156,7 +156,7 @@ def objects(board: Board, layer: str | None, guest: toolchain.Guest) -> dict[str
     if layer is None:
         return {**both, "board": relocatable(board, [*begin, port / "memory_native.c"])}
     driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
-    other = () if layer == "page" else (f"-DNW_BOARD_{layer.upper()}",)
+    other = ("-DNW_BOARD_TREE",) if layer == "tree" else ()
     return {
         "driver": relocatable(board, [*driver, port / "bus.c"]),
         **both,

@@ -50,7 +50,7 @@ class Wanted:
     sources: tuple[Path, ...]
     arguments: tuple[str, ...]
     flags: tuple[str, ...]
-    layer: str | None  #: None: the page layer where its RAM is there, else tree
+    layer: str | None  #: None: the board's first that has room
     vm: int
     vm_start: int
     ram: int
@@ -147,7 +147,7 @@ def play(
 
     The checks see what the compiler read and what each run changed; they may raise.
     """
-    layers = (wanted.layer,) if wanted.layer else wanted.board.usual_layers
+    layers = (wanted.layer,) if wanted.layer else wanted.board.layers
     with stage("building firmware"):
         emulator = build.emulator(wanted.board)
         image = _build(wanted, layers[0])
@@ -193,7 +193,7 @@ def _memories(board: Board) -> Iterator[tuple[str, Range]]:
 
 
 class _NoRoomError(InputError):
-    """The board's RAM does not hold this layer."""
+    """The board's RAM or its part does not hold this layer."""
 
 
 def _build(wanted: Wanted, layer: str) -> Image:
@@ -383,7 +383,7 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
     if why == _REFUSED_PART:
         raise InputError(_no_part(wanted, needs, has, report["run_flash"]["storage_ns"]))
     if why == _REFUSED_BLOCKS:
-        raise InputError(
+        raise _NoRoomError(
             f"--vm {format_size(wanted.vm)} needs {needs} blocks of {wanted.part.name} under the "
             f"{layer} layer, which has {has}: give less --vm"
         )

@@ -221,7 +221,7 @@ def _draw_modes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     where="section 7.5, figure 13",
     setup="published: as figure 12, last-cache buffers off against on, translation by calls. Ours: "
     + on_board.SIZES
-    + "; 32 KB of frames of 512 B, 8 MB of virtual memory over the page layer, "
+    + "; 32 KB of frames of 512 B, 8 MB of virtual memory over the lavish layer, "
     "which counts for nothing here; instructions of virtualisation with one buffer and no "
     "look-aside entries against 16 and 64, guards as calls, no page windows",
 )

@@ -29,7 +29,7 @@ from papers.fatvm import traffic
 #: Cycles an instruction: fewer are not possible, more are not likely.
 BAND = (1.0, 2.0)
 #: As in section 7.5 of the paper, 32 KB of frames of 512 B; where storage does not count, 8 MB of
-#: virtual memory over the page layer, whose map of more the board has no RAM for.
+#: virtual memory on the board's usual part.
 RAM_BYTES, FRAME_BYTES, VM_BYTES = 32 << 10, 512, 8 << 20
 SLOTS = 8
 #: Where storage counts, as in the paper: the lavish layer of degree 8, and 16 MB of virtual memory,

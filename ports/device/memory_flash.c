@@ -3,7 +3,7 @@
  * memory_flash.c - virtual memory on the board: driver, a slice of the part, a layer, the VM. A
  * fresh device each run, as virtual memory keeps nothing.
  *
- * NW_BOARD_TREE or NW_BOARD_LAVISH on the command line takes that layer instead of the page layer.
+ * NW_BOARD_TREE on the command line takes the tree instead of the lavish layer.
  */
 #include "bus.h"
 #include "device.h"
@@ -11,15 +11,12 @@
 #include "nandwich/driver_spi_nand.h"
 #include "nandwich/slice.h"
 
-#if defined(NW_BOARD_LAVISH)
-#include "nandwich/ftl_lavish.h"
-#define LAYER(name) nw_ftl_lavish##name
-#elif defined(NW_BOARD_TREE)
+#if defined(NW_BOARD_TREE)
 #include "nandwich/ftl_tree.h"
 #define LAYER(name) nw_ftl_tree##name
 #else
-#include "nandwich/ftl_page.h"
-#define LAYER(name) nw_ftl_page##name
+#include "nandwich/ftl_lavish.h"
+#define LAYER(name) nw_ftl_lavish##name
 #endif
 
 /* RAM that stays for the C library: its streams' buffers, copies of strings. */
@@ -53,15 +50,44 @@ static void open_part(void)
     }
 }
 
-#if defined(NW_BOARD_LAVISH)
-/* With a data and a log lavish block for each logical block where the part has them. */
+#if defined(NW_BOARD_TREE)
+/* As many as the layer needs. */
+static uint32_t layer_blocks(uint32_t sectors)
+{
+    struct nw_geometry geometry = part.chip.geometry;
+
+    geometry.blocks = sectors / geometry.block_pages;
+    while (geometry.blocks < BLOCKS_MAX && nw_ftl_tree_sectors(&config, &geometry) < sectors) {
+        geometry.blocks++;
+    }
+    return geometry.blocks;
+}
+
+/* The least, and as a cache the whole map where there is room: less than 4 bytes a sector. */
+static size_t layer_ram(size_t room)
+{
+    size_t least = nw_ftl_tree_ram_bytes(&config, &slice.chip.geometry);
+    size_t map = 4U * (size_t)nw_ftl_tree_sectors(&config, &slice.chip.geometry);
+
+    return least + map <= room ? least + map : least <= room ? room : least;
+}
+
+static int layer_begin(uint8_t *ram, size_t bytes)
+{
+    return nw_ftl_tree_format(&layer, &slice.chip, &config, ram, bytes);
+}
+#else
+/* With a data and a log lavish block for each logical block where the part has them; more maps than
+ * logical blocks are none. */
 static uint32_t layer_blocks(uint32_t sectors)
 {
     const struct nw_geometry *geometry = &part.chip.geometry;
-    uint32_t ample = 2U * (sectors / geometry->block_pages + 2U) * NW_FTL_LAVISH_DEGREE;
+    uint32_t logical = sectors / geometry->block_pages + 1U;
+    uint32_t ample = 2U * (logical + 1U) * NW_FTL_LAVISH_DEGREE;
     uint32_t needed;
 
     config.sectors = sectors;
+    config.maps = (uint8_t)(logical < NW_FTL_LAVISH_MAPS ? logical : NW_FTL_LAVISH_MAPS);
     needed = nw_ftl_lavish_blocks_needed(&config, &part.chip);
     if (ample < needed) {
         ample = needed;
@@ -69,36 +95,15 @@ static uint32_t layer_blocks(uint32_t sectors)
     return ample > geometry->blocks && needed <= geometry->blocks ? geometry->blocks : ample;
 }
 
-static size_t layer_ram(void)
+static size_t layer_ram(size_t room)
 {
+    (void)room;
     return nw_ftl_lavish_ram_bytes(&config, &slice.chip);
 }
 
 static int layer_begin(uint8_t *ram, size_t bytes)
 {
     return nw_ftl_lavish_open(&layer, &slice.chip, &config, ram, bytes);
-}
-#else
-/* As many as the layer needs. */
-static uint32_t layer_blocks(uint32_t sectors)
-{
-    struct nw_geometry geometry = part.chip.geometry;
-
-    geometry.blocks = sectors / geometry.block_pages;
-    while (geometry.blocks < BLOCKS_MAX && LAYER(_sectors)(&config, &geometry) < sectors) {
-        geometry.blocks++;
-    }
-    return geometry.blocks;
-}
-
-static size_t layer_ram(void)
-{
-    return LAYER(_ram_bytes)(&config, &slice.chip.geometry);
-}
-
-static int layer_begin(uint8_t *ram, size_t bytes)
-{
-    return LAYER(_format)(&layer, &slice.chip, &config, ram, bytes);
 }
 #endif
 
@@ -151,7 +156,6 @@ void device_memory_open(void)
     open_part();
     open_slice();
     size_t left = device_ram_left(&ram);
-    size_t layer_bytes = layer_ram();
     uint16_t sector = part.chip.geometry.page_bytes;
 
     /* What the layer will show, for the reckoning alone. */
@@ -159,11 +163,13 @@ void device_memory_open(void)
     layer.block.sectors = vm.bytes / sector;
     vm.scheme = vm.frame_bytes >= sector ? NW_VM_DIRECT : NW_VM_MULTI_CACHE;
     (void)nw_vm_check(&vm, &needs);
-    layer_bytes = (layer_bytes + 15U) & ~(size_t)15U;
     vm.ram_bytes = (needs.ram_bytes + 15U) & ~(size_t)15U;
-    if (left < layer_bytes + vm.ram_bytes + HEAP_LEAST) {
-        device_refuse(REFUSE_RAM, (uint32_t)(layer_bytes + vm.ram_bytes + HEAP_LEAST),
-                      (uint32_t)left);
+    size_t others = vm.ram_bytes + HEAP_LEAST;
+    size_t room = left > others ? (left - others) & ~(size_t)15U : 0;
+    size_t layer_bytes = (layer_ram(room) + 15U) & ~(size_t)15U;
+
+    if (left < layer_bytes + others) {
+        device_refuse(REFUSE_RAM, (uint32_t)(layer_bytes + others), (uint32_t)left);
     }
     vm.ram = ram;
     open_layer(ram + vm.ram_bytes, layer_bytes);

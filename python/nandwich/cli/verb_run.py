@@ -101,11 +101,11 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     \b
       nandwich run examples/hello.c
       nandwich run parser.c -O3 -DLIMIT=100 --cflags '--param foo=1 -x c' -- INPUT
-      nandwich run examples/sort.c --ram 16K --ftl page -- heap 50000
+      nandwich run examples/sort.c --ram 16K --ftl tree -- heap 50000
       nandwich run examples/jpeg2bmp.c --chip K9F1G08U0A --ftl lavish --degree 8 \\
           --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
       nandwich run examples/sort.c --record sort.log && \\
-          nandwich replay sort.log --ftl page
+          nandwich replay sort.log --ftl tree
       nandwich run examples/sort.c --once --timeline sort.perfetto-trace -- heap 20000
       nandwich run examples/sort.c --target cortex-m3 -- merge 20000
       nandwich run examples/node.c --target atmega128 --layout node.layout

@@ -66,8 +66,8 @@ class Question:
 
 
 def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]:
-    """The rows of all layers, the cheapest writes first and then those that do not fit; the tree with
-    the least RAM and with twice as much; and the RAM of an object store, which has no map."""
+    """The rows of all layers, the cheapest writes first and then those that do not fit; the tree
+    with the least RAM and with twice as much; and the RAM of an object store, which has no map."""
     part = parts.resolve(question.chip)
     if part.text("kind") not in parts.FLASH:
         raise InputError(f"{part.name} is no raw flash: no translation layer is needed there")

@@ -10,7 +10,6 @@
 #include "firmware.h"
 #include "nandwich/driver_spi_nand.h"
 #include "nandwich/ftl_lavish.h"
-#include "nandwich/ftl_page.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/store.h"
 #include "nandwich/vm.h"
@@ -67,7 +66,6 @@ static const struct nw_geometry shape = {.blocks = BLOCKS,
                                          .flags = NW_CHIP_IN_ORDER};
 static struct nw_chip chip;
 
-static const struct nw_ftl_page_config page_config;
 static const struct nw_ftl_tree_config tree_config;
 static const struct nw_store_config store_config;
 
@@ -119,21 +117,16 @@ static int use_block(struct nw_block *block)
     return result;
 }
 
-#define WORK(name)                                                                                 \
-    static int work_##name(void)                                                                   \
-    {                                                                                              \
-        static struct nw_ftl_##name ftl;                                                           \
-        int result = nw_ftl_##name##_format(&ftl, &chip, &name##_config, ram, sizeof ram);         \
-                                                                                                   \
-        if (result >= 0) {                                                                         \
-            result = use_block(&ftl.block);                                                        \
-        }                                                                                          \
-        return result < 0 ? result                                                                 \
-                          : nw_ftl_##name##_mount(&ftl, &chip, &name##_config, ram, sizeof ram);   \
-    }
+static int work_tree(void)
+{
+    static struct nw_ftl_tree ftl;
+    int result = nw_ftl_tree_format(&ftl, &chip, &tree_config, ram, sizeof ram);
 
-WORK(page)
-WORK(tree)
+    if (result >= 0) {
+        result = use_block(&ftl.block);
+    }
+    return result < 0 ? result : nw_ftl_tree_mount(&ftl, &chip, &tree_config, ram, sizeof ram);
+}
 
 static int work_store(void)
 {
@@ -178,7 +171,6 @@ static void say_ram(const struct nw_geometry *geometry)
     struct nw_ftl_lavish_config lavish = {.sectors = 1U << 20};
 
     lavish.sectors /= geometry->page_bytes;
-    firmware_say("page", (int32_t)nw_ftl_page_ram_bytes(&page_config, geometry));
     firmware_say("tree", (int32_t)nw_ftl_tree_ram_bytes(&tree_config, geometry));
     firmware_say("lavish", (int32_t)nw_ftl_lavish_ram_bytes(&lavish, &part));
     firmware_say("store", (int32_t)nw_store_ram_bytes(&store_config, geometry));
@@ -225,7 +217,6 @@ int firmware_main(void)
     chip = (struct nw_chip){.ops = &ops, .geometry = shape};
     say_parts();
     firmware_say("spi-nand", (int32_t)(sizeof(struct nw_spi) + sizeof(struct nw_spi_nand)));
-    say_stack("stack-page", work_page);
     say_stack("stack-tree", work_tree);
     say_stack("stack-store", work_store);
     return 0;
