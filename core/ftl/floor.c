@@ -36,10 +36,26 @@ static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
                : NULL;
 }
 
+int nw_floor_is_live(const struct nw_floor *floor, uint32_t page)
+{
+    return floor->live == NULL || (floor->live[page / 8U] >> page % 8U & 1U) != 0;
+}
+
+static void set_live(struct nw_floor *floor, uint32_t page, int is)
+{
+    if (floor->live != NULL && page / floor->block_pages < floor->blocks) {
+        uint8_t bit = (uint8_t)(1U << page % 8U);
+        uint8_t *byte = &floor->live[page / 8U];
+
+        *byte = (uint8_t)(is ? *byte | bit : *byte & ~bit);
+    }
+}
+
 void nw_floor_gain(struct nw_floor *floor, uint32_t page)
 {
     uint8_t *count = count_of(floor, page);
 
+    set_live(floor, page, 1);
     if (count != NULL && *count < NW_FLOOR_FREE - 1U) {
         (*count)++;
     }
@@ -49,6 +65,7 @@ void nw_floor_lose(struct nw_floor *floor, uint32_t page)
 {
     uint8_t *count = count_of(floor, page);
 
+    set_live(floor, page, 0);
     if (count != NULL && *count != 0) {
         (*count)--;
         floor->empty = (uint16_t)(floor->empty + (*count == 0));

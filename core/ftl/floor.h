@@ -34,6 +34,8 @@
 #ifndef NANDWICH_FTL_FLOOR_H
 #define NANDWICH_FTL_FLOOR_H
 
+#include <stddef.h>
+
 #include "mark.h"
 #include "tag.h"
 
@@ -122,6 +124,7 @@ struct nw_floor {
     const struct nw_floor_map *map;
     uint8_t *buffer;       /* a page */
     uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
+    uint8_t *live;         /* a bit a page that is reached; NULL: no RAM for them */
     uint32_t next;         /* page to be programmed next */
     uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE. Where nothing is written:
                             * NW_FLOOR_OWN | the sector of the torn tail, which is `next` */
@@ -151,6 +154,13 @@ enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
 int nw_floor_tag(struct nw_floor *floor, uint32_t page);
 /* A whole page, likewise; NW_FLOOR_WHOLE: the data are those that the tag tells of. */
 int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data);
+static inline size_t nw_floor_live_bytes(const struct nw_floor *floor)
+{
+    return ((size_t)floor->blocks * floor->block_pages + 7U) / 8U;
+}
+
+/* Is this page reached? 1 where there are no bits for it. */
+int nw_floor_is_live(const struct nw_floor *floor, uint32_t page);
 void nw_floor_gain(struct nw_floor *floor, uint32_t page);
 void nw_floor_lose(struct nw_floor *floor, uint32_t page);
 /* One page more in the block there is. Ask for room before. */

@@ -203,6 +203,17 @@ static int pass_over(struct nw_floor *floor, struct nw_floor_base *base)
     return tag < 0 ? tag : 0;
 }
 
+/* The pages that are reached, of each block, by a look at the whole map. RAM learns on the way where
+ * nodes are. */
+static int recount(struct nw_floor *floor)
+{
+    memset(floor->counts, 0, floor->blocks);
+    if (floor->live != NULL) {
+        memset(floor->live, 0, nw_floor_live_bytes(floor));
+    }
+    return floor->map->count(floor);
+}
+
 /* Without writing. What is read now is read again for a whole session, so all of it has to be
  * stable:
  *   a mount block that may be half erased is passed over
@@ -230,8 +241,7 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
         floor->before = word | NW_FLOOR_OWN;
     }
     if (result >= 0) {
-        memset(floor->counts, 0, floor->blocks);
-        result = floor->map->count(floor); /* RAM learns where nodes are */
+        result = recount(floor);
     }
     /* Of a node that cannot be read each read of what is under it says so. */
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
@@ -258,11 +268,10 @@ static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *ba
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* Which blocks are free, by a look at the whole map. */
+/* Which blocks are free. */
 static int count(struct nw_floor *floor)
 {
-    memset(floor->counts, 0, floor->blocks);
-    int result = floor->map->count(floor);
+    int result = recount(floor);
 
     floor->free = 0;
     floor->empty = 0;

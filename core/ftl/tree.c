@@ -12,6 +12,7 @@
 #define LEAST_BYTES 256U
 #define LEAST_FRAMES 3U
 #define MOST_FRAMES 0xFFFFU
+#define LIVE_FRAMES 4U /* pages of the map that go before the bits of pages that are reached */
 #define PLENTY 2U /* more free blocks that idle time cleans for */
 
 /* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
@@ -140,12 +141,23 @@ size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
     return place(&tree, config, geometry, &ram) < 0 ? 0 : ram.used;
 }
 
+/* A bit a page, where so much is left that many pages of the map are in RAM as well. */
+static void take_live(struct nw_tree *tree, struct nw_ram *ram)
+{
+    size_t bytes = nw_floor_live_bytes(&tree->floor);
+
+    if (ram->used + bytes + LIVE_FRAMES * (size_t)tree->floor.page_bytes <= ram->bytes) {
+        tree->floor.live = NW_RAM_TAKE(ram, uint8_t, bytes);
+    }
+}
+
 /* Whole pages of what is left cache the map. */
 static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
 {
     size_t most = (size_t)tree->children * (tree->leaves + 1U) + 1U;
     size_t frames;
 
+    take_live(tree, ram);
     (void)NW_RAM_TAKE(ram, uint32_t, 0); /* aligned */
     frames = ram->used < ram->bytes
                  ? (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t))

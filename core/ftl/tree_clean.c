@@ -78,63 +78,66 @@ static int finish(struct nw_tree *tree)
     return nw_floor_retire_failed(&tree->floor);
 }
 
-/* A sector's page whose tag was read last, if it is still where the sector lies. */
-static int move_sector(struct nw_tree *tree, uint32_t place)
+/* Room for a page in the log, then the victim's page to the buffer: enum nw_tag_state,
+ * NW_FLOOR_WHOLE, or an error. */
+static int lift(struct nw_tree *tree, uint32_t place)
 {
     struct nw_floor *floor = &tree->floor;
-    uint32_t word = floor->tagged.tag.word;
-    uint32_t sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
-    uint32_t at;
+    int result = nw_tree_reserve(tree);
 
-    if (sector >= tree->sectors) {
-        return NW_OK;
-    }
-    int result = nw_tree_find(tree, sector, &at);
-
-    if (result != NW_OK || at != place) {
-        return result;
-    }
-    result = nw_tree_reserve(tree);
     if (result == NW_OK) {
         result = nw_floor_room(floor, 1);
     }
-    if (result != NW_OK) {
-        return result;
-    }
-    uint8_t *data = floor->payload ? floor->buffer : NULL;
-    int state = nw_floor_read(floor, place, data);
+    return result == NW_OK ? nw_floor_read(floor, place, floor->payload ? floor->buffer : NULL)
+                           : result;
+}
 
-    if (state < 0) {
-        return state;
-    }
+/* A sector's page that was lifted, to the log once more. */
+static int drop(struct nw_tree *tree, uint32_t place, uint32_t word, int state)
+{
+    struct nw_floor *floor = &tree->floor;
+    uint32_t at;
+
     if ((word & NW_FLOOR_DAMAGED) == 0 && state != NW_FLOOR_WHOLE) {
         word |= NW_FLOOR_DAMAGED;
         floor->tagged.stats->lost++;
     }
     int has = (word & NW_FLOOR_DAMAGED) == 0;
+    int result = nw_floor_append(floor, word, has ? floor->page_bytes : (uint16_t)0,
+                                 has && floor->payload ? floor->buffer : NULL, &at);
 
-    result = nw_floor_append(floor, word, has ? floor->page_bytes : 0,
-                             has ? data : NULL, &at);
     if (result == NW_OK) {
-        nw_tree_settle(tree, sector, place, at);
+        nw_tree_settle(tree, word & ~(uint32_t)NW_FLOOR_DAMAGED, place, at);
         floor->tagged.stats->copies++;
     }
     return result;
 }
 
-/* A page whose tag was read last, to the log once more if it is in use. */
+/* A page of the victim to the log once more, if it is in use. With a bit for it that is known, and
+ * the page is read but once. */
 static int move(struct nw_tree *tree, uint32_t place)
 {
-    uint32_t word = tree->floor.tagged.tag.word;
+    struct nw_floor *floor = &tree->floor;
+    int is_live = floor->live != NULL;
+    int state = is_live ? lift(tree, place) : nw_floor_tag(floor, place);
+    uint32_t word = floor->tagged.tag.word;
+    uint32_t sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
+    uint32_t at = place;
 
-    if ((word & NW_FLOOR_OWN) != 0) {
-        return NW_OK;
+    if (state < NW_TAG_GOOD || (word & NW_FLOOR_OWN) != 0) {
+        return state < 0 ? state : (int)NW_OK;
     }
-    if ((word & NW_FLOOR_TWICE) == 0) {
-        return move_sector(tree, place);
+    if ((word & NW_FLOOR_TWICE) != 0) {
+        place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
+        return nw_tree_move(tree, word, place);
     }
-    place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
-    return nw_tree_move(tree, word, place);
+    int result = sector < tree->sectors && !is_live ? nw_tree_find(tree, sector, &at) : (int)NW_OK;
+
+    if (result < 0 || sector >= tree->sectors || at != place) {
+        return result;
+    }
+    state = is_live ? state : lift(tree, place);
+    return state < 0 ? state : drop(tree, place, word, state);
 }
 
 int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
@@ -152,12 +155,8 @@ int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
     }
     NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
     uint32_t place = (uint32_t)tree->victim * floor->block_pages + tree->victim_at;
-    int state = nw_floor_tag(floor, place);
-    int result = state < 0 ? state : (int)NW_OK;
+    int result = nw_floor_is_live(floor, place) ? move(tree, place) : (int)NW_OK;
 
-    if (state == NW_TAG_GOOD) {
-        result = move(tree, place);
-    }
     if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) { /* a node that cannot be read */
         floor->counts[tree->victim] = NW_FLOOR_OUT;
         tree->victim = NW_FLOOR_NO_BLOCK;
