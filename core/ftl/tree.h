@@ -23,10 +23,10 @@
  * TWICE. Roots and nodes stand twice, one copy behind the other in one block. A place is that of
  * the first copy; where it cannot be read the second one is.
  *
- * PUSH. When root and changes have no room for another change, the root's largest group goes to its
- * inner node. When that has no room, its largest groups go to their leaves before. New nodes are
- * written to the log and replace the old ones in RAM; a mount finds them behind the root, as it
- * finds the sectors.
+ * PUSH. When root and changes have no room for another change, the child below which most of both
+ * wait takes them into its inner node. When that has no room, its largest groups go to their leaves
+ * before. New nodes are written to the log and replace the old ones in RAM; a mount finds them
+ * behind the root, as it finds the sectors.
  */
 #ifndef NANDWICH_FTL_TREE_INSIDE_H
 #define NANDWICH_FTL_TREE_INSIDE_H
@@ -37,7 +37,7 @@
 /* The word of a node's tag. */
 #define NW_TREE_LEAF 0x10000000UL   /* | number of the leaf */
 #define NW_TREE_INNER 0x20000000UL  /* | number of the child */
-#define NW_TREE_PUSHED 0x10000000UL /* with INNER: it holds what was the root's group */
+#define NW_TREE_PUSHED 0x10000000UL /* with INNER: it holds all that waited for it */
 
 #define NW_TREE_ENTRIES_AT NW_FLOOR_HEAD /* in a root */
 #define NW_TREE_HEAD (NW_FLOOR_HEAD + 2U) /* bytes of a root before its children */
@@ -139,7 +139,10 @@ static inline int nw_tree_is_full(const struct nw_tree *tree, unsigned room)
     return tree->live + tree->change_count + room >= tree->root_room;
 }
 
-/* The largest group of the root goes down. Uses the buffer. */
+/* What a push brought to an inner node leaves the changes; of trims a mount in the midst of a session
+ * knows no more than that. */
+void nw_tree_drop_changes(struct nw_tree *tree, unsigned child, int with_trims);
+/* What waits below one child, most of all, goes down. Uses the buffer. */
 int nw_tree_push(struct nw_tree *tree);
 /* Sees to it that one change more has room. Uses the buffer. */
 int nw_tree_reserve(struct nw_tree *tree);

@@ -157,7 +157,7 @@ static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
     return 1;
 }
 
-/* Of an inner node the group that it took goes. */
+/* What an inner node took waits no more; a trim in RAM came behind it. */
 static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
 {
     struct nw_tree *tree = nw_tree_of(floor);
@@ -175,6 +175,9 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
         if ((word & NW_TREE_PUSHED) != 0 && !child->pushed) {
             tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
             child->pushed = 1;
+        }
+        if ((word & NW_TREE_PUSHED) != 0) {
+            nw_tree_drop_changes(tree, (unsigned)number, 0);
         }
     }
     return NW_OK;
