@@ -65,6 +65,7 @@ struct nw_tree {
     uint8_t low;           /* cleaning begins below so many free blocks, the list apart */
     uint8_t trimmed;       /* trims since the newest root that counts: in RAM alone */
     uint8_t buffered;      /* the buffer holds the newest root */
+    uint8_t folded;        /* with changes that it does not hold on flash: in a mount */
     uint8_t passed;        /* reads that were not taken into the cache, counted */
     uint8_t run_count;     /* sectors whose places are known since the last look-up of a leaf */
     uint16_t leaf_places;
@@ -79,7 +80,7 @@ struct nw_tree {
     uint16_t change_count;
     uint16_t live;         /* entries of the root not pushed */
     uint16_t victim;
-    uint16_t victim_at;    /* its page to be looked at next */
+    uint16_t victim_at;    /* pages of it that were looked at; where roots may be comes last */
     uint16_t frames;
     uint16_t hand;
     uint32_t sectors;

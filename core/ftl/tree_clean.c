@@ -36,7 +36,8 @@ static uint16_t failed(const struct nw_tree *tree)
     return NW_FLOOR_NO_BLOCK;
 }
 
-/* The block with the fewest pages that are reached, but for empty ones; at most so many. */
+/* The block with the fewest pages that are reached, but for empty ones and those of the stretch, which
+ * stay; at most so many. */
 static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;
@@ -45,7 +46,7 @@ static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 
     for (uint16_t block = 0; block < floor->blocks; block++) {
         if (floor->counts[block] < least && floor->counts[block] != 0 &&
-            block != floor->current) {
+            !nw_floor_is_begun(floor, block)) {
             least = floor->counts[block];
             best = block;
         }
@@ -56,7 +57,7 @@ static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 /* Chooses a victim: one that failed first of all, unless blocks are to be won. 1: there is none. */
 static int choose(struct nw_tree *tree, unsigned most)
 {
-    tree->victim_at = NW_FLOOR_ROOTS;
+    tree->victim_at = 0;
     tree->victim = stock(tree) >= NW_TREE_FLOOR ? failed(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
     if (tree->victim == NW_FLOOR_NO_BLOCK) {
         tree->victim = fewest(tree, most);
@@ -154,7 +155,8 @@ int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
         return finish(tree);
     }
     NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
-    uint32_t place = (uint32_t)tree->victim * floor->block_pages + tree->victim_at;
+    uint32_t place = (uint32_t)tree->victim * floor->block_pages +
+                     (tree->victim_at + NW_FLOOR_ROOTS) % floor->used_pages;
     int result = nw_floor_is_live(floor, place) ? move(tree, place) : (int)NW_OK;
 
     if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) { /* a node that cannot be read */

@@ -242,19 +242,25 @@ bool Play::counts(unsigned b, Base &base)
     return state.blocks[b].mount ? has_ended(b, base) : is_confirmed(b);
 }
 
-/* The pages of a block from the first on, up to one that is blank, of the last block without the
- * last one that shows, which may be torn. That one, or kNone. What cannot be read and has none
- * behind it that shows may be what is left of an erase. */
+/* The pages of a block from the first on, up to the first that is blank; of the last block without
+ * the last page, which may be torn. That one, or kNone. Each before it is followed: where it cannot
+ * be read the next one tells of what sector it is. A block that goes on may be half erased, with
+ * its first page torn: so that one is the last unless another shows. */
 unsigned Play::replay_block(Base &base, unsigned b, unsigned first, bool is_last)
 {
     unsigned last = kNone;
+    bool shown = first != 0 || !rules.next_shows;
 
     for (unsigned p = first; p < shape.pages; p++) {
         Seen seen = read(b, p);
         if (seen == CLEAN) {
             break;
         }
-        last = seen == WHOLE ? p : last;
+        last = p;
+        shown = shown || (seen == WHOLE && p > first);
+    }
+    if (is_last && last != kNone && !shown) {
+        last = first;
     }
     for (unsigned p = first; last != kNone && p < last + !is_last; p++) {
         if (shows(b, p) || (p < last && shows(b, p + 1U))) {

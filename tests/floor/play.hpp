@@ -32,6 +32,7 @@ struct Rules {
     bool passes_blank = true;   /* its list empty, a mount passes over a blank END alone; */
     bool stretch_stays = true;  /* blocks of a stretch stay until the next root counts */
     bool next_unlisted = true;  /* no block of a list goes on with a stretch */
+    bool next_shows = true;     /* ... and its first page is its last unless another shows */
 };
 
 /* All ways through one call: each pass makes the choices of the pass before, but for the last one
