@@ -48,6 +48,7 @@
 #define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one */
 #define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks, the list for mounts */
 #define NW_TREE_EASE 2U         /* apart, and so many more where more than 12 are spare */
+#define NW_TREE_TURN 32U       /* blocks that are begun until the next one in turn is cleaned */
 #define NW_TREE_SHARE 4U        /* a write passes that part of a victim at most */
 #define NW_TREE_FLOOR 2U        /* the host's writes wait for cleaning below so many */
 
@@ -83,6 +84,7 @@ struct nw_tree {
     uint16_t victim_at;    /* pages of it that were looked at; where roots may be comes last */
     uint16_t frames;
     uint16_t hand;
+    uint16_t turn_at;      /* the block that was cleaned in its turn last */
     uint32_t sectors;
     uint32_t span;         /* sectors below an inner node */
     uint32_t root;         /* page of the newest root; NW_FLOOR_NONE: a format has just begun */
@@ -140,9 +142,11 @@ static inline int nw_tree_is_full(const struct nw_tree *tree, unsigned room)
     return tree->live + tree->change_count + room >= tree->root_room;
 }
 
-/* What a push brought to an inner node leaves the changes; of trims a mount in the midst of a session
- * knows no more than that. */
-void nw_tree_drop_changes(struct nw_tree *tree, unsigned child, int with_trims);
+/* Changes below a child, and the first of them. */
+unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first);
+/* So many changes, from this one on, leave RAM. A mount in the midst of a session keeps trims: pages
+ * tell of them no more, and all that they tell is older. */
+void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims);
 /* What waits below one child, most of all, goes down. Uses the buffer. */
 int nw_tree_push(struct nw_tree *tree);
 /* Sees to it that one change more has room. Uses the buffer. */

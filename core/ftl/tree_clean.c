@@ -54,11 +54,39 @@ static uint16_t fewest(const struct nw_tree *tree, unsigned most)
     return best;
 }
 
+/* The next block in turn, whatever is in it: what never changes leaves blocks behind that are worn
+ * less than others. */
+static uint16_t next_in_turn(struct nw_tree *tree)
+{
+    const struct nw_floor *floor = &tree->floor;
+
+    for (uint16_t i = 0; i < floor->blocks; i++) {
+        tree->turn_at = (uint16_t)(tree->turn_at + 1U < floor->blocks ? tree->turn_at + 1U : 0U);
+        if (floor->counts[tree->turn_at] < NW_FLOOR_FREE && floor->counts[tree->turn_at] != 0 &&
+            !nw_floor_is_begun(floor, tree->turn_at)) {
+            return tree->turn_at;
+        }
+    }
+    return NW_FLOOR_NO_BLOCK;
+}
+
+/* A victim that nobody needs to win a block; NW_FLOOR_NO_BLOCK. */
+static uint16_t other(struct nw_tree *tree)
+{
+    uint16_t block = failed(tree);
+
+    if (block == NW_FLOOR_NO_BLOCK && tree->floor.opened >= NW_TREE_TURN) {
+        tree->floor.opened = 0;
+        block = next_in_turn(tree);
+    }
+    return block;
+}
+
 /* Chooses a victim: one that failed first of all, unless blocks are to be won. 1: there is none. */
 static int choose(struct nw_tree *tree, unsigned most)
 {
     tree->victim_at = 0;
-    tree->victim = stock(tree) >= NW_TREE_FLOOR ? failed(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
+    tree->victim = stock(tree) >= NW_TREE_FLOOR ? other(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
     if (tree->victim == NW_FLOOR_NO_BLOCK) {
         tree->victim = fewest(tree, most);
     }
@@ -224,7 +252,8 @@ static int pages_to_pass(struct nw_tree *tree)
 
 int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
 {
-    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK;
+    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK ||
+           tree->floor.opened >= NW_TREE_TURN || tree->victim != NW_FLOOR_NO_BLOCK;
 }
 
 /* No more than a share of a victim is passed in one write, whatever is short. */

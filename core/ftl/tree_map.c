@@ -29,8 +29,7 @@ static unsigned group_of(const struct nw_tree *tree, unsigned child)
     return at->pushed ? 0 : at[1].start - at->start;
 }
 
-/* Changes below a child, and the first of them. */
-static unsigned changes_of(const struct nw_tree *tree, unsigned child, unsigned *first)
+unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first)
 {
     uint32_t sector = child * tree->span;
 
@@ -43,18 +42,16 @@ static unsigned load_of(const struct nw_tree *tree, unsigned child)
 {
     unsigned first;
 
-    return group_of(tree, child) + changes_of(tree, child, &first);
+    return group_of(tree, child) + nw_tree_changes_of(tree, child, &first);
 }
 
-void nw_tree_drop_changes(struct nw_tree *tree, unsigned child, int with_trims)
+void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims)
 {
-    unsigned from;
-    unsigned count = changes_of(tree, child, &from);
     unsigned behind = tree->change_count - from - count;
     uint8_t *to = tree->changes + (size_t)from * tree->entry;
     const uint8_t *at = to;
 
-    for (unsigned i = 0; i < count; i++) {
+    for (; count > 0; count--) {
         if (!with_trims && nw_tree_get(tree, at + tree->width) == 0) {
             nw_tree_slide(to, at, tree->entry);
             to += tree->entry;
@@ -438,7 +435,7 @@ static int push_down(struct nw_tree *tree, unsigned number)
     unsigned group = group_of(tree, number);
     unsigned at = push.child->start;
     unsigned first;
-    unsigned changes = changes_of(tree, number, &first);
+    unsigned changes = nw_tree_changes_of(tree, number, &first);
 
     if (result == NW_OK) {
         result = nw_tree_pour(tree, tree->root, tree->root_at, &at, at + group,
@@ -452,7 +449,8 @@ static int push_down(struct nw_tree *tree, unsigned number)
     if (result == NW_OK) {
         push.child->pushed = 1;
         tree->live = (uint16_t)(tree->live - group);
-        nw_tree_drop_changes(tree, number, 1);
+        changes = nw_tree_changes_of(tree, number, &first); /* none where a root took them */
+        nw_tree_drop(tree, first, changes, 1);
     }
     return result;
 }

@@ -115,12 +115,9 @@ static void confirmed(struct nw_floor *floor)
     }
 }
 
-/* Of the changes in RAM only trims stay, that a mount in the midst of a session has to keep: pages
- * tell all else. */
 static int adopt(struct nw_floor *floor, uint32_t page)
 {
     struct nw_tree *tree = nw_tree_of(floor);
-    unsigned count = 0;
 
     if (nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT) != tree->sectors) {
         return NW_ERR_VERSION;
@@ -128,15 +125,7 @@ static int adopt(struct nw_floor *floor, uint32_t page)
     if (nw_get16(floor->buffer + NW_TREE_ENTRIES_AT) > tree->root_room + NW_TREE_OVER) {
         return NW_ERR_CORRUPT;
     }
-    for (unsigned i = 0; i < tree->change_count; i++) {
-        const uint8_t *from = tree->changes + (size_t)i * tree->entry;
-
-        if (nw_tree_get(tree, from + tree->width) == 0) {
-            nw_tree_slide(tree->changes + (size_t)count * tree->entry, from, tree->entry);
-            count++;
-        }
-    }
-    tree->change_count = (uint16_t)count;
+    nw_tree_drop(tree, 0, tree->change_count, 0);
     tree->run_count = 0;
     tree->victim = NW_FLOOR_NO_BLOCK;
     rooted(floor, page);
@@ -167,8 +156,7 @@ static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
     return 1;
 }
 
-/* The list is full: what it holds goes into the root in the buffer, which a mount writes next. Only
- * a mount with less RAM than the session had meets that. */
+/* The list is full: what it holds goes into the root in the buffer, which a mount writes next. */
 static int fold(struct nw_tree *tree)
 {
     unsigned most = tree->root_room + NW_TREE_OVER;
@@ -179,7 +167,7 @@ static int fold(struct nw_tree *tree)
     }
     nw_put16(tree->floor.buffer + NW_TREE_ENTRIES_AT, (uint16_t)count);
     regroup(tree, count);
-    tree->change_count = 0;
+    nw_tree_drop(tree, 0, tree->change_count, 0);
     tree->folded = 1;
     return NW_OK;
 }
@@ -204,7 +192,10 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
             child->pushed = 1;
         }
         if ((word & NW_TREE_PUSHED) != 0) {
-            nw_tree_drop_changes(tree, (unsigned)number, 0);
+            unsigned first;
+            unsigned count = nw_tree_changes_of(tree, (unsigned)number, &first);
+
+            nw_tree_drop(tree, first, count, 0);
         }
     }
     return NW_OK;
