@@ -12,10 +12,18 @@ int nw_floor_tag(struct nw_floor *floor, uint32_t page)
     return nw_tagged_read(&floor->tagged, page, 0, NULL);
 }
 
+void nw_floor_note(struct nw_floor *floor, uint32_t page, int corrected)
+{
+    if (floor->scrub_bits != 0 && corrected >= floor->scrub_bits) {
+        floor->scrub = (uint16_t)(page / floor->block_pages);
+    }
+}
+
 int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data)
 {
     int state = nw_tagged_read(&floor->tagged, page, floor->page_bytes, data);
 
+    nw_floor_note(floor, page, floor->tagged.corrected);
     return state == NW_TAG_GOOD && floor->tagged.tag.crc == nw_tag_sum(data, floor->page_bytes)
                ? NW_FLOOR_WHOLE
                : state;

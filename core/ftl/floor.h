@@ -116,6 +116,7 @@ struct nw_floor {
     uint8_t ends;          /* the stretch ends with this block */
     uint8_t stretch;       /* blocks that one may have */
     uint8_t begun;         /* and that the one at hand has */
+    uint8_t scrub_bits;    /* corrected in a page: its block is to be emptied; 0: no number is */
     uint8_t failed_count;
     int8_t broken;         /* what changes answer, to the end of the session; 0 */
     uint16_t left;         /* pages from there to the end of the block */
@@ -127,7 +128,8 @@ struct nw_floor {
     uint16_t free;         /* blocks that are FREE, */
     uint16_t empty;        /* and that will be when the next root counts */
     uint16_t hand;         /* free blocks are taken in order, from here on */
-    uint16_t opened;       /* blocks that were begun: the map takes it back */
+    uint16_t opened;       /* blocks that were begun: the map sets it back */
+    uint16_t scrub;        /* the block to be emptied; NW_FLOOR_NO_BLOCK */
     uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
     const struct nw_floor_map *map;
     uint8_t *buffer;       /* a page */
@@ -162,6 +164,8 @@ enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
 /* floor.c */
 /* A page's tag: enum nw_tag_state, or an error. */
 int nw_floor_tag(struct nw_floor *floor, uint32_t page);
+/* A page was read, and so many bits were corrected. */
+void nw_floor_note(struct nw_floor *floor, uint32_t page, int corrected);
 /* A whole page, likewise; NW_FLOOR_WHOLE: the data are those that the tag tells of. */
 int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data);
 static inline size_t nw_floor_live_bytes(const struct nw_floor *floor)

@@ -48,7 +48,7 @@
 #define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one */
 #define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks, the list for mounts */
 #define NW_TREE_EASE 2U         /* apart, and so many more where more than 12 are spare */
-#define NW_TREE_TURN 32U       /* blocks that are begun until the next one in turn is cleaned */
+#define NW_TREE_SCRUB 64U      /* writes from one block that is scrubbed to the next, at least */
 #define NW_TREE_SHARE 4U        /* a write passes that part of a victim at most */
 #define NW_TREE_FLOOR 2U        /* the host's writes wait for cleaning below so many */
 
@@ -68,6 +68,8 @@ struct nw_tree {
     uint8_t buffered;      /* the buffer holds the newest root */
     uint8_t folded;        /* with changes that it does not hold on flash: in a mount */
     uint8_t passed;        /* reads that were not taken into the cache, counted */
+    uint8_t unneeded;      /* the victim is cleaned though no block has to be won */
+    uint8_t rest;          /* writes until a block may be scrubbed */
     uint8_t run_count;     /* sectors whose places are known since the last look-up of a leaf */
     uint16_t leaf_places;
     uint16_t leaves;       /* below an inner node */
@@ -84,7 +86,8 @@ struct nw_tree {
     uint16_t victim_at;    /* pages of it that were looked at; where roots may be comes last */
     uint16_t frames;
     uint16_t hand;
-    uint16_t turn_at;      /* the block that was cleaned in its turn last */
+    uint16_t level;        /* blocks that are begun until the next in turn is cleaned; 0: never */
+    uint16_t turn_at;      /* that one */
     uint32_t sectors;
     uint32_t span;         /* sectors below an inner node */
     uint32_t root;         /* page of the newest root; NW_FLOOR_NONE: a format has just begun */

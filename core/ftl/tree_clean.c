@@ -5,7 +5,7 @@
 #include "tree.h"
 
 #define LAST 3U  /* pages of a block without cleaning */
-#define FAILED 4U /* pages of a failed block that a write passes */
+#define UNNEEDED 4U /* pages that a write passes of a victim that no block depends on */
 #define EARLY 8U /* pages without a push; it comes when twice as many changes still have room */
 
 /* Blocks that are free for the session, or will be when the next root counts. */
@@ -36,17 +36,25 @@ static uint16_t failed(const struct nw_tree *tree)
     return NW_FLOOR_NO_BLOCK;
 }
 
+/* Holds a block pages, and does it not stay for the stretch? */
+static int may_clean(const struct nw_floor *floor, uint16_t block)
+{
+    return floor->counts[block] < NW_FLOOR_FREE && floor->counts[block] != 0 &&
+           !nw_floor_is_begun(floor, block);
+}
+
 /* The block with the fewest pages that are reached, but for empty ones and those of the stretch, which
- * stay; at most so many. */
+ * stay; at most so many. Of equal ones the next behind the hand, or some would be worn most. */
 static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;
     uint16_t best = NW_FLOOR_NO_BLOCK;
+    uint16_t block = floor->hand;
     unsigned least = most + 1U;
 
-    for (uint16_t block = 0; block < floor->blocks; block++) {
-        if (floor->counts[block] < least && floor->counts[block] != 0 &&
-            !nw_floor_is_begun(floor, block)) {
+    for (uint16_t i = 0; i < floor->blocks; i++) {
+        block = (uint16_t)(block + 1U < floor->blocks ? block + 1U : 0U);
+        if (floor->counts[block] < least && may_clean(floor, block)) {
             least = floor->counts[block];
             best = block;
         }
@@ -62,32 +70,52 @@ static uint16_t next_in_turn(struct nw_tree *tree)
 
     for (uint16_t i = 0; i < floor->blocks; i++) {
         tree->turn_at = (uint16_t)(tree->turn_at + 1U < floor->blocks ? tree->turn_at + 1U : 0U);
-        if (floor->counts[tree->turn_at] < NW_FLOOR_FREE && floor->counts[tree->turn_at] != 0 &&
-            !nw_floor_is_begun(floor, tree->turn_at)) {
+        if (may_clean(floor, tree->turn_at)) {
             return tree->turn_at;
         }
     }
     return NW_FLOOR_NO_BLOCK;
 }
 
-/* A victim that nobody needs to win a block; NW_FLOOR_NO_BLOCK. */
+/* Is the next block in turn to be cleaned? */
+static int has_turn(const struct nw_tree *tree)
+{
+    return tree->level != 0 && tree->floor.opened >= tree->level;
+}
+
+/* Is there a block to be scrubbed, and may it be by now? */
+static int has_scrub(const struct nw_tree *tree)
+{
+    return tree->floor.scrub != NW_FLOOR_NO_BLOCK && tree->rest == 0;
+}
+
+/* A victim that is not needed to win a block; NW_FLOOR_NO_BLOCK. */
 static uint16_t other(struct nw_tree *tree)
 {
+    struct nw_floor *floor = &tree->floor;
     uint16_t block = failed(tree);
 
-    if (block == NW_FLOOR_NO_BLOCK && tree->floor.opened >= NW_TREE_TURN) {
-        tree->floor.opened = 0;
+    if (block == NW_FLOOR_NO_BLOCK && has_scrub(tree)) {
+        block = may_clean(floor, floor->scrub) ? floor->scrub : (uint16_t)NW_FLOOR_NO_BLOCK;
+        floor->scrub = NW_FLOOR_NO_BLOCK;
+        tree->rest = NW_TREE_SCRUB;
+        floor->tagged.stats->scrubbed += block != NW_FLOOR_NO_BLOCK;
+    }
+    if (block == NW_FLOOR_NO_BLOCK && has_turn(tree)) {
+        floor->opened = 0;
         block = next_in_turn(tree);
     }
     return block;
 }
 
-/* Chooses a victim: one that failed first of all, unless blocks are to be won. 1: there is none. */
+/* Chooses a victim: what failed, rots or has its turn comes first, unless blocks are to be won. 1:
+ * there is none. */
 static int choose(struct nw_tree *tree, unsigned most)
 {
     tree->victim_at = 0;
     tree->victim = stock(tree) >= NW_TREE_FLOOR ? other(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
-    if (tree->victim == NW_FLOOR_NO_BLOCK) {
+    tree->unneeded = tree->victim != NW_FLOOR_NO_BLOCK;
+    if (!tree->unneeded) {
         tree->victim = fewest(tree, most);
     }
     return tree->victim == NW_FLOOR_NO_BLOCK;
@@ -206,8 +234,8 @@ unsigned nw_tree_worth(const struct nw_tree *tree, unsigned won)
 }
 
 /* Pages of the victim that a write passes. It is done by the time its room is needed, an eighth
- * early, by the writes that do not begin a block, erase one or push; one that wins nothing, having
- * failed, in a few writes. One page more for each free block that is short. */
+ * early, by the writes that do not begin a block, erase one or push; one that wins nothing in a few
+ * writes. One page more for each free block that is short. */
 static unsigned share(const struct nw_tree *tree)
 {
     unsigned pages = tree->floor.used_pages;
@@ -219,8 +247,8 @@ static unsigned share(const struct nw_tree *tree)
     unsigned writes = won > 2U * busy ? won - busy : (won + 1U) / 2U;
     unsigned more = wanted(tree, (uint8_t)(tree->low - 1U));
 
-    if (writes < pages / FAILED && failed(tree) != NW_FLOOR_NO_BLOCK) {
-        writes = pages / FAILED;
+    if (writes < pages / UNNEEDED && tree->unneeded) {
+        writes = pages / UNNEEDED;
     }
     return (pages + pages / 8U + writes - 1U) / writes + more;
 }
@@ -252,13 +280,14 @@ static int pages_to_pass(struct nw_tree *tree)
 
 int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
 {
-    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK ||
-           tree->floor.opened >= NW_TREE_TURN || tree->victim != NW_FLOOR_NO_BLOCK;
+    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK || has_turn(tree) ||
+           has_scrub(tree);
 }
 
 /* No more than a share of a victim is passed in one write, whatever is short. */
 int nw_tree_pace(struct nw_tree *tree)
 {
+    tree->rest = (uint8_t)(tree->rest - (tree->rest != 0));
     unsigned most = nw_tree_worth(tree, 1);
     unsigned limit = tree->floor.used_pages / NW_TREE_SHARE;
     int pages = pages_to_pass(tree);

@@ -100,6 +100,7 @@ static int read_part(struct nw_tree *tree, uint32_t page, uint32_t offset, unsig
     }
     if (result > 0) {
         stats->corrected += (uint16_t)result;
+        nw_floor_note(&tree->floor, req.page, result);
     }
     return result < 0 ? result : (int)NW_OK;
 }

@@ -101,6 +101,8 @@ static void draw_settings(struct nw_random *random, struct sim_head *head)
     head->log_blocks = one_in(random, 2) ? 0 : between(random, 1, 6);
     head->degree = one_in(random, 3) ? 0 : between(random, 2, 5);
     head->maps = one_in(random, 2) ? 0 : between(random, 1, 9);
+    head->level = head->maps % 3U;
+    head->scrub_bits = head->maps % 2U;
     head->unerased = one_in(random, 3);
     head->factory_bad = one_in(random, 3);
     head->wears = one_in(random, 8);
