@@ -77,16 +77,18 @@ static uint16_t next_in_turn(struct nw_tree *tree)
     return NW_FLOOR_NO_BLOCK;
 }
 
-/* Is the next block in turn to be cleaned? */
+/* Is the next block in turn to be cleaned? Not while blocks are short. */
 static int has_turn(const struct nw_tree *tree)
 {
-    return tree->level != 0 && tree->floor.opened >= tree->level;
+    return tree->level != 0 && tree->floor.opened >= tree->level &&
+           wanted(tree, (uint8_t)(tree->low - 1U)) == 0;
 }
 
 /* Is there a block to be scrubbed, and may it be by now? */
 static int has_scrub(const struct nw_tree *tree)
 {
-    return tree->floor.scrub != NW_FLOOR_NO_BLOCK && tree->rest == 0;
+    return tree->floor.scrub != NW_FLOOR_NO_BLOCK && tree->rest == 0 &&
+           wanted(tree, (uint8_t)(tree->low - 1U)) == 0;
 }
 
 /* A victim that is not needed to win a block; NW_FLOOR_NO_BLOCK. */
