@@ -47,16 +47,16 @@ static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
 
 int nw_floor_is_live(const struct nw_floor *floor, uint32_t page)
 {
-    return floor->live == NULL || (floor->live[page / 8U] >> page % 8U & 1U) != 0;
+    return floor->live == NULL || ((unsigned)floor->live[page / 8U] >> page % 8U & 1U) != 0;
 }
 
 static void set_live(struct nw_floor *floor, uint32_t page, int is)
 {
     if (floor->live != NULL && page / floor->block_pages < floor->blocks) {
-        uint8_t bit = (uint8_t)(1U << page % 8U);
-        uint8_t *byte = &floor->live[page / 8U];
+        unsigned bit = 1U << page % 8U;
+        unsigned others = floor->live[page / 8U] & ~bit;
 
-        *byte = (uint8_t)(is ? *byte | bit : *byte & ~bit);
+        floor->live[page / 8U] = (uint8_t)(is ? others | bit : others);
     }
 }
 
