@@ -23,8 +23,8 @@ static int add(const struct nw_tree *tree, uint32_t place, uint32_t *sum)
     if (place == 0) {
         return NW_OK;
     }
-    if (block >= floor->blocks || place % floor->block_pages < NW_FLOOR_ROOTS ||
-        floor->counts[block] == NW_FLOOR_FREE) {
+    if (block >= floor->blocks || floor->counts[block] == NW_FLOOR_FREE ||
+        !nw_floor_is_live(floor, place)) {
         return NW_ERR_CORRUPT;
     }
     for (uint8_t i = 0; i < floor->listed; i++) {

@@ -5,16 +5,25 @@
 #include <stddef.h>
 
 #define LEAST_LIST 3U /* the base, one that fails, and one */
+#define LEAST_FREE 2U /* blocks: the stretch ends before there are fewer */
 
 int nw_floor_tag(struct nw_floor *floor, uint32_t page)
 {
     return nw_tagged_read(&floor->tagged, page, 0, NULL);
 }
 
+void nw_floor_note(struct nw_floor *floor, uint32_t page, int corrected)
+{
+    if (floor->scrub_bits != 0 && corrected >= floor->scrub_bits) {
+        floor->scrub = (uint16_t)(page / floor->block_pages);
+    }
+}
+
 int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data)
 {
     int state = nw_tagged_read(&floor->tagged, page, floor->page_bytes, data);
 
+    nw_floor_note(floor, page, floor->tagged.corrected);
     return state == NW_TAG_GOOD && floor->tagged.tag.crc == nw_tag_sum(data, floor->page_bytes)
                ? NW_FLOOR_WHOLE
                : state;
@@ -36,10 +45,26 @@ static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
                : NULL;
 }
 
+int nw_floor_is_live(const struct nw_floor *floor, uint32_t page)
+{
+    return floor->live == NULL || ((unsigned)floor->live[page / 8U] >> page % 8U & 1U) != 0;
+}
+
+static void set_live(struct nw_floor *floor, uint32_t page, int is)
+{
+    if (floor->live != NULL && page / floor->block_pages < floor->blocks) {
+        unsigned bit = 1U << page % 8U;
+        unsigned others = floor->live[page / 8U] & ~bit;
+
+        floor->live[page / 8U] = (uint8_t)(is ? others | bit : others);
+    }
+}
+
 void nw_floor_gain(struct nw_floor *floor, uint32_t page)
 {
     uint8_t *count = count_of(floor, page);
 
+    set_live(floor, page, 1);
     if (count != NULL && *count < NW_FLOOR_FREE - 1U) {
         (*count)++;
     }
@@ -49,6 +74,7 @@ void nw_floor_lose(struct nw_floor *floor, uint32_t page)
 {
     uint8_t *count = count_of(floor, page);
 
+    set_live(floor, page, 0);
     if (count != NULL && *count != 0) {
         (*count)--;
         floor->empty = (uint16_t)(floor->empty + (*count == 0));
@@ -182,12 +208,33 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uin
     return NW_OK;
 }
 
-void nw_floor_begin(struct nw_floor *floor, uint64_t version)
+int nw_floor_is_begun(const struct nw_floor *floor, uint16_t block)
 {
-    floor->version = version;
+    for (uint8_t i = 0; i < floor->begun; i++) {
+        if (floor->begun_at[i] == block) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void go_on(struct nw_floor *floor)
+{
+    floor->begun_at[floor->begun] = floor->current;
+    floor->begun++;
+    floor->opened++;
+    floor->version++;
     floor->next = (uint32_t)floor->current * floor->block_pages;
     floor->left = floor->used_pages;
+}
+
+void nw_floor_begin(struct nw_floor *floor, uint64_t version)
+{
+    floor->begun = 0;
+    floor->ends = 0;
     floor->before = NW_FLOOR_NONE;
+    floor->version = version - 1U;
+    go_on(floor);
 }
 
 /* The newest root counts now. */
@@ -267,7 +314,7 @@ int nw_floor_put_root(struct nw_floor *floor)
 static void release(struct nw_floor *floor)
 {
     for (uint16_t block = 0; block < floor->blocks; block++) {
-        if (floor->counts[block] == 0 && block != floor->current &&
+        if (floor->counts[block] == 0 && !nw_floor_is_begun(floor, block) &&
             !nw_floor_is_failed(floor, block)) {
             floor->counts[block] = NW_FLOOR_FREE;
             floor->free++;
@@ -276,13 +323,19 @@ static void release(struct nw_floor *floor)
     floor->empty = 0;
 }
 
-/* A root within the block. What it names as free is so at once: its second copy shows that the
- * first is whole. */
+/* A root within the block, but not in a next block's first page. What it names as free is so at
+ * once: its second copy shows that the first is whole. */
 static int save_inside(struct nw_floor *floor)
 {
-    nw_floor_fill_list(floor, 2);
-    int result = floor->map->build(floor);
+    int result = NW_OK;
 
+    if (floor->left == floor->used_pages) {
+        result = nw_floor_program(floor, NW_FLOOR_FILL, 0, NULL);
+    }
+    nw_floor_fill_list(floor, 2);
+    if (result == NW_OK) {
+        result = floor->map->build(floor);
+    }
     if (result == NW_OK) {
         result = nw_floor_put_root(floor);
     }
@@ -298,12 +351,30 @@ static void borrow(struct nw_floor *floor)
 {
     if (floor->free == 0 && floor->listed > LEAST_LIST) {
         floor->listed--;
+        floor->ends = 1; /* the stretch's root lists it */
         floor->counts[floor->list[floor->listed]] = NW_FLOOR_FREE;
         floor->free++;
     }
 }
 
-/* A session block. */
+/* May the block that is erased go on with the stretch at hand? Not one whose first page has no
+ * number; and the next root needs blocks, too. */
+static int may_go_on(const struct nw_floor *floor)
+{
+    return floor->begun < floor->stretch && (floor->version & NW_FLOOR_MOUNT) == 0 &&
+           !floor->ends && floor->free > LEAST_FREE && floor->ahead != 0;
+}
+
+/* The block that is erased, to be written next. */
+static void take_ahead(struct nw_floor *floor)
+{
+    floor->current = floor->ahead;
+    floor->ahead = NW_FLOOR_NO_BLOCK;
+    floor->counts[floor->current] = 0;
+    floor->free--;
+}
+
+/* The next block of the log. */
 static int open_block(struct nw_floor *floor)
 {
     int result = NW_OK;
@@ -313,6 +384,11 @@ static int open_block(struct nw_floor *floor)
         borrow(floor);
         result = floor->free != 0 ? nw_floor_erase_ahead(floor) : (int)NW_ERR_FULL;
     }
+    if (result == NW_OK && may_go_on(floor)) {
+        take_ahead(floor);
+        go_on(floor);
+        return NW_OK;
+    }
     if (result == NW_OK) {
         nw_floor_fill_list(floor, 2); /* the one at hand, and the next */
         result = floor->map->build(floor);
@@ -320,12 +396,9 @@ static int open_block(struct nw_floor *floor)
     if (result != NW_OK) {
         return result;
     }
-    floor->current = floor->ahead;
-    floor->ahead = NW_FLOOR_NO_BLOCK;
-    floor->counts[floor->current] = 0;
-    floor->free--;
+    take_ahead(floor);
+    nw_floor_begin(floor, (floor->version + NW_FLOOR_SESSION) & ~(uint64_t)(NW_FLOOR_SESSION - 1U));
     release(floor);
-    nw_floor_begin(floor, (floor->version + 2U) & ~(uint64_t)1U);
     floor->unconfirmed = 1;
     return nw_floor_put_root(floor);
 }
@@ -348,6 +421,7 @@ int nw_floor_save(struct nw_floor *floor)
     if (floor->left >= NW_FLOOR_ROOTS) {
         return save_inside(floor);
     }
+    floor->ends = 1;
     int result = open_block(floor);
 
     return result == NW_OK ? nw_floor_confirm(floor) : result;

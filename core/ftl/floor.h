@@ -8,15 +8,16 @@
  *   floor_base.c   a mount's choice: heads, candidate roots, the base
  *   floor_mount.c  the torn tail, the mount's own block, formats
  *
- * BLOCKS. Each block of the log begins with a root, twice. All pages of a block carry its version,
- * which grows from block to block: even in a session block, odd in a mount block.
+ * BLOCKS. All pages of a block carry its version, which grows from block to block.
  *
  *   session block   root, root, pages in order. Its root is confirmed by the page behind the two
+ *   next block      pages in order: it goes on with the stretch that a session block began. Its
+ *                   version is the one of the block before it, and 1
  *   mount block     root, root, a copy of the base's last page or no page, END, END; no more. An
  *                   END says whether there is a copy, and lists blocks for the next mount
  *
  * A candidate root is one that shows; the base is the newest that counts (rule 1): the one that a
- * mount builds on. Of a base only a session block's last page can be torn: the torn tail. A mount's
+ * mount builds on. Of a base only the last page of a stretch can be torn: the torn tail. A mount's
  * root does not refer to it; the mount's block holds a copy, if it was whole (rule 2). So nothing
  * that comes later depends on it.
  *
@@ -33,6 +34,8 @@
  */
 #ifndef NANDWICH_FTL_FLOOR_H
 #define NANDWICH_FTL_FLOOR_H
+
+#include <stddef.h>
 
 #include "mark.h"
 #include "tag.h"
@@ -69,7 +72,10 @@
 #define NW_FLOOR_LIST 6U /* blocks for mounts: the base, which is barred, two that fail, three */
 #define NW_FLOOR_FAILED 4U /* blocks to be emptied and marked bad that a root names */
 #define NW_FLOOR_ROOTS 2U  /* pages of a root in a block */
-#define NW_FLOOR_PAGES 255U /* of a block that are used */
+#define NW_FLOOR_PAGES 253U /* of a block that are used */
+#define NW_FLOOR_STRETCH 4U /* blocks of one, at most */
+#define NW_FLOOR_MOUNT NW_FLOOR_STRETCH /* in the version of a mount block */
+#define NW_FLOOR_SESSION (2U * NW_FLOOR_MOUNT) /* from one stretch's version to the next */
 #define NW_FLOOR_FREE 254U /* in counts */
 #define NW_FLOOR_OUT 255U  /* in counts: bad, listed, or nobody knows */
 #define NW_FLOOR_NO_BLOCK 0xFFFFU
@@ -107,6 +113,10 @@ struct nw_floor {
     uint8_t must_mount;    /* a program or a mount failed, or nothing is to be written */
     uint8_t stale;         /* RAM is not what the chip says: a mount failed */
     uint8_t listed;
+    uint8_t ends;          /* the stretch ends with this block */
+    uint8_t stretch;       /* blocks that one may have */
+    uint8_t begun;         /* and that the one at hand has */
+    uint8_t scrub_bits;    /* corrected in a page: its block is to be emptied; 0: no number is */
     uint8_t failed_count;
     int8_t broken;         /* what changes answer, to the end of the session; 0 */
     uint16_t left;         /* pages from there to the end of the block */
@@ -118,10 +128,14 @@ struct nw_floor {
     uint16_t free;         /* blocks that are FREE, */
     uint16_t empty;        /* and that will be when the next root counts */
     uint16_t hand;         /* free blocks are taken in order, from here on */
+    uint16_t opened;       /* blocks that were begun: the map sets it back */
+    uint16_t scrub;        /* the block to be emptied; NW_FLOOR_NO_BLOCK */
     uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
     const struct nw_floor_map *map;
     uint8_t *buffer;       /* a page */
     uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
+    uint16_t *begun_at;    /* the blocks of the stretch, the last one is `current` */
+    uint8_t *live;         /* a bit a page that is reached; NULL: no RAM for them */
     uint32_t next;         /* page to be programmed next */
     uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE. Where nothing is written:
                             * NW_FLOOR_OWN | the sector of the torn tail, which is `next` */
@@ -137,9 +151,10 @@ struct nw_floor {
 struct nw_floor_base {
     uint64_t version; /* its own */
     uint64_t below;   /* candidates from this version on do not count: passed over */
-    uint32_t head;    /* first page of its block */
-    uint32_t copy;    /* the page to be copied; 0: none */
+    uint32_t copy;    /* the page to be copied, counted from its head on; 0: none */
     uint32_t sector;  /* of that page, as an END or the page tells; NW_FLOOR_NONE */
+    uint16_t block[NW_FLOOR_STRETCH]; /* its own, and those that go on */
+    uint8_t blocks;
     uint8_t proven;   /* a mount block whose second END shows */
     uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
 };
@@ -149,8 +164,17 @@ enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
 /* floor.c */
 /* A page's tag: enum nw_tag_state, or an error. */
 int nw_floor_tag(struct nw_floor *floor, uint32_t page);
+/* A page was read, and so many bits were corrected. */
+void nw_floor_note(struct nw_floor *floor, uint32_t page, int corrected);
 /* A whole page, likewise; NW_FLOOR_WHOLE: the data are those that the tag tells of. */
 int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data);
+static inline size_t nw_floor_live_bytes(const struct nw_floor *floor)
+{
+    return ((size_t)floor->blocks * floor->block_pages + 7U) / 8U;
+}
+
+/* Is this page reached? 1 where there are no bits for it. */
+int nw_floor_is_live(const struct nw_floor *floor, uint32_t page);
 void nw_floor_gain(struct nw_floor *floor, uint32_t page);
 void nw_floor_lose(struct nw_floor *floor, uint32_t page);
 /* One page more in the block there is. Ask for room before. */
@@ -185,19 +209,26 @@ void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep);
 int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data);
 /* The current block is erased and comes next, with this version. */
 void nw_floor_begin(struct nw_floor *floor, uint64_t version);
+/* Is this block of the stretch at hand? */
+int nw_floor_is_begun(const struct nw_floor *floor, uint16_t block);
 
 /* floor_base.c */
 /* The newest root that counts, to the buffer. NW_ERR_NOT_FOUND; NW_ERR_VERSION: another geometry;
  * NW_ERR_CORRUPT: the newest root is there and cannot be read. */
 int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base);
-/* A page's word; NW_FLOOR_NONE where it cannot be read, or is not of the base's version. Answers as
+/* The page of a base that is the `at`th from its head on. */
+uint32_t nw_floor_page(const struct nw_floor *floor, const struct nw_floor_base *base,
+                       uint32_t at);
+/* Its word; NW_FLOOR_NONE where it cannot be read, or is not of the base's version. Answers as
  * nw_floor_tag(). */
-int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
+int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at,
                   uint32_t *word);
 /* A page to the buffer: 1 if it is whole and of this version, 0, or an error. */
 int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version);
-/* A root of the base's block to the buffer, by either copy: 1, 0, or an error. */
-int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page);
+/* A page of the base to the buffer, likewise. */
+int nw_floor_load_at(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at);
+/* A root of the base to the buffer, by either copy: 1, 0, or an error. */
+int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at);
 /* The base's last page to the buffer: 1 if it is a sector's and whole, 0, or an error. */
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base);
 

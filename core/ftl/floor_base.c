@@ -18,6 +18,7 @@
 
 #define CANDIDATES 10U /* a session block, one for each of the list, the base behind, and two */
 #define LAST (CANDIDATES - 1U)
+#define PLACE (NW_FLOOR_STRETCH - 1U) /* in a version: how manieth block of the stretch */
 #define MOST_VERSION 0xFFFFF00000ULL
 #define FAR 0x100000U
 
@@ -30,6 +31,8 @@ struct head {
 struct heads {
     struct head at[CANDIDATES]; /* newest first */
     uint8_t count;
+    uint64_t version; /* of the newest stretch that has more blocks than one: those */
+    uint16_t next[NW_FLOOR_STRETCH];
 };
 
 /* The head whose tag was read last: the newest few are kept, the newest one first. */
@@ -43,23 +46,56 @@ static void note(struct heads *heads, uint16_t block, const struct nw_tag *tag)
     heads->at[at] = (struct head){tag->version, block, tag->word != NW_FLOOR_ROOT};
 }
 
-int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
+/* A block that goes on with a stretch and whose tag was read last. What a newer one has makes older
+ * ones void: none is erased before a root counts that is above it. */
+static void note_next(struct heads *heads, uint16_t block, uint64_t version)
+{
+    unsigned at = (unsigned)version & PLACE;
+
+    version -= at;
+    if (version > heads->version) {
+        heads->version = version;
+        for (unsigned i = 0; i < NW_FLOOR_STRETCH; i++) {
+            heads->next[i] = NW_FLOOR_NO_BLOCK;
+        }
+    }
+    if (version == heads->version) {
+        heads->next[at] = block;
+    }
+}
+
+uint32_t nw_floor_page(const struct nw_floor *floor, const struct nw_floor_base *base,
+                       uint32_t at)
+{
+    return (uint32_t)base->block[at / floor->used_pages] * floor->block_pages +
+           at % floor->used_pages;
+}
+
+static uint64_t version_at(const struct nw_floor *floor, const struct nw_floor_base *base,
+                           uint32_t at)
+{
+    return base->version + at / floor->used_pages;
+}
+
+int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at,
                   uint32_t *word)
 {
     const struct nw_tag *tag = &floor->tagged.tag;
-    int state = nw_floor_tag(floor, page);
+    int state = nw_floor_tag(floor, nw_floor_page(floor, base, at));
 
-    *word = state == NW_TAG_GOOD && tag->version == base->version ? tag->word
-                                                                  : (uint32_t)NW_FLOOR_NONE;
+    *word = state == NW_TAG_GOOD && tag->version == version_at(floor, base, at)
+                ? tag->word
+                : (uint32_t)NW_FLOOR_NONE;
     return state;
 }
 
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base)
 {
-    int state = nw_floor_read(floor, base->copy, floor->payload ? floor->buffer : NULL);
+    int state = nw_floor_read(floor, nw_floor_page(floor, base, base->copy),
+                              floor->payload ? floor->buffer : NULL);
     const struct nw_tag *tag = &floor->tagged.tag;
 
-    if (state < NW_TAG_GOOD || tag->version != base->version ||
+    if (state < NW_TAG_GOOD || tag->version != version_at(floor, base, base->copy) ||
         (tag->word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0) {
         return state < 0 ? state : 0;
     }
@@ -77,20 +113,31 @@ int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version)
                      : state == NW_FLOOR_WHOLE && floor->tagged.tag.version == version;
 }
 
+int nw_floor_load_at(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
+{
+    return nw_floor_load(floor, nw_floor_page(floor, base, at), version_at(floor, base, at));
+}
+
+/* Does its block go on with a stretch? */
+static int goes_on(const struct nw_tag *tag)
+{
+    return (tag->version & (NW_FLOOR_MOUNT | PLACE)) - 1U < PLACE;
+}
+
 /* Is it one of ours? What a cut leaves fits the check of a tag once in 65,536 times, but not the
  * checksum of a page: that is asked where the version is far off. */
 static int is_head(struct nw_floor *floor, uint32_t page)
 {
     const struct nw_tag *tag = &floor->tagged.tag;
 
-    if ((tag->word & (uint32_t)NW_FLOOR_OWN) == 0) {
+    if ((tag->word & (uint32_t)NW_FLOOR_OWN) == 0 && !goes_on(tag)) {
         return 0;
     }
     return tag->version > floor->version + FAR ? nw_floor_load(floor, page, tag->version) : 1;
 }
 
-/* Does one of a block's first two pages show a root? 1; 0 when both are blank; 2: a suspect, whose
- * erase or first program a cut ended; or an error. */
+/* Does one of a block's first two pages show a root, or that it goes on? 1; 0 when both are blank;
+ * 2: a suspect, whose erase or first program a cut ended; or an error. */
 static int look_at_head(struct nw_floor *floor, uint32_t page)
 {
     int blank = 1;
@@ -113,6 +160,7 @@ static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, str
     const struct nw_tag *tag = &floor->tagged.tag;
 
     heads->count = 0;
+    heads->version = 0;
     base->suspects = 0;
     for (uint16_t block = 0; block < floor->blocks; block++) {
         int state = look_at_head(floor, (uint32_t)block * floor->block_pages);
@@ -130,7 +178,9 @@ static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, str
         if (bad < 0) {
             return bad;
         }
-        if (!bad && state == 1) {
+        if (!bad && state == 1 && goes_on(tag)) {
+            note_next(heads, block, tag->version);
+        } else if (!bad && state == 1) {
             note(heads, block, tag);
         } else if (!bad) {
             floor->counts[block] = NW_FLOOR_OUT;
@@ -166,7 +216,7 @@ static int is_confirmed(struct nw_floor *floor, const struct nw_floor_base *base
 
     for (uint16_t i = NW_FLOOR_ROOTS;
          i < floor->used_pages && state > NW_TAG_BLANK && word == NW_FLOOR_NONE; i++) {
-        state = nw_floor_word(floor, base, base->head + i, &word);
+        state = nw_floor_word(floor, base, i, &word);
     }
     return state < 0 ? state : word != NW_FLOOR_NONE;
 }
@@ -175,16 +225,16 @@ static int is_confirmed(struct nw_floor *floor, const struct nw_floor_base *base
  * block whose erase was cut. */
 static int is_end(struct nw_floor_base *base, uint32_t word, uint32_t number)
 {
-    base->copy = (word & NW_FLOOR_COPIED) != 0 ? base->head + NW_FLOOR_ROOTS : 0U;
+    base->copy = (word & NW_FLOOR_COPIED) != 0 ? NW_FLOOR_ROOTS : 0U;
     return (word & ~NW_FLOOR_COPIED) == NW_FLOOR_END + number;
 }
 
 /* Does the mount block's root count? 1, 0, or an error. Of a second END what it lists is taken. */
 static int has_ended(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    uint32_t first = base->head + NW_FLOOR_ROOTS + 1U;
+    uint32_t first = NW_FLOOR_ROOTS + 1U;
     uint32_t word;
-    int result = nw_floor_load(floor, first + 1U, base->version);
+    int result = nw_floor_load_at(floor, base, first + 1U);
 
     if (result > 0 && is_end(base, floor->tagged.tag.word, 1) && take_list(floor)) {
         base->proven = 1;
@@ -209,14 +259,30 @@ static int counts(struct nw_floor *floor, struct nw_floor_base *base)
     if (base->version >= base->below) {
         return 0;
     }
-    return (base->version & 1U) != 0 ? has_ended(floor, base) : is_confirmed(floor, base);
+    return (base->version & NW_FLOOR_MOUNT) != 0 ? has_ended(floor, base)
+                                                 : is_confirmed(floor, base);
 }
 
-int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page)
+int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
 {
-    int result = nw_floor_load(floor, page, base->version);
+    int result = nw_floor_load_at(floor, base, at);
 
-    return result == 0 ? nw_floor_load(floor, page + 1U, base->version) : result;
+    return result == 0 ? nw_floor_load_at(floor, base, at + 1U) : result;
+}
+
+/* The blocks that go on with the base's stretch. NW_ERR_CORRUPT: one is missing. */
+static int take_next(struct nw_floor_base *base, const struct heads *heads)
+{
+    for (unsigned i = 1; base->version == heads->version && i < NW_FLOOR_STRETCH; i++) {
+        if (heads->next[i] != NW_FLOOR_NO_BLOCK) {
+            if (base->blocks != i) {
+                return NW_ERR_CORRUPT;
+            }
+            base->block[i] = heads->next[i];
+            base->blocks++;
+        }
+    }
+    return NW_OK;
 }
 
 /* The root of the base is in the buffer. Behind a second END that shows its list is good for each
@@ -256,13 +322,14 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
     }
     for (uint8_t i = 0; i < heads.count && result == NW_OK; i++) {
         base->version = heads.at[i].version;
-        base->head = (uint32_t)heads.at[i].block * floor->block_pages;
+        base->block[0] = heads.at[i].block;
+        base->blocks = 1;
         if (heads.at[i].foreign) {
             return NW_ERR_NOT_FOUND;
         }
         int does = counts(floor, base);
 
-        result = does < 0 ? does : nw_floor_load_root(floor, base, base->head);
+        result = does < 0 ? does : nw_floor_load_root(floor, base, 0);
         if (result < 0) {
             return result;
         }
@@ -270,9 +337,10 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
             return NW_ERR_NOT_FOUND;
         }
         if (does != 0 && result > 0) {
-            return settle(floor, base->proven);
+            result = settle(floor, base->proven);
+            return result == NW_OK ? take_next(base, &heads) : result;
         }
-        if (does != 0 && (base->version & 1U) == 0 && i == 0) {
+        if (does != 0 && (base->version & NW_FLOOR_MOUNT) == 0 && i == 0) {
             return NW_ERR_CORRUPT; /* neither copy of its root can be read */
         }
         lost |= does;

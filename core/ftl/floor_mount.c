@@ -39,113 +39,119 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word, uint32_t
                : (int)NW_OK;
 }
 
-/* The last root in a session block that another page follows; its head, where there is no other.
- * And the block's last page. */
+/* The last root of a stretch that another page follows, else the one at its head; and its last
+ * page. A block that goes on may be half erased, with its first page torn: that one is the last
+ * unless another shows. A last page that is a root counts only as a second copy whose first has
+ * rotted, and is whole: 1, that root is in the buffer. Else 0, or an error. */
 static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t *root,
                      uint32_t *last)
 {
-    uint32_t end = base->head + floor->used_pages;
-    uint32_t first = base->head; /* copy of the root that was met last */
-    uint32_t page = base->head + NW_FLOOR_ROOTS;
-    uint32_t word;
-    int state = NW_OK;
+    uint32_t end = (uint32_t)base->blocks * floor->used_pages;
+    uint32_t begin = end - floor->used_pages; /* of the last block */
+    uint32_t first = 0; /* copy of the root that was met last */
+    uint32_t shown = 0;
+    uint32_t before = NW_FLOOR_ROOT;
+    uint32_t word = NW_FLOOR_ROOT;
 
-    *root = first;
-    for (; page < end; page++) {
-        state = nw_floor_word(floor, base, page, &word);
-        if (state < 0 || state == NW_TAG_BLANK) {
-            break;
+    *root = 0;
+    for (uint32_t at = NW_FLOOR_ROOTS; at < end; at++) {
+        uint32_t next;
+        int state = nw_floor_word(floor, base, at, &next);
+
+        if (state < 0) {
+            return state;
+        }
+        if (state == NW_TAG_BLANK) { /* the rest of this block */
+            at += floor->used_pages - 1U - at % floor->used_pages;
+            continue;
+        }
+        before = word;
+        word = next;
+        if (word != NW_FLOOR_NONE || nw_floor_page(floor, base, at) == floor->sure) {
+            shown = at;
         }
         *root = first;
-        if (word == NW_FLOOR_ROOT && page != first + 1U) {
-            first = page;
+        *last = at;
+        if (word == NW_FLOOR_ROOT && at != first + 1U) {
+            first = at;
         }
     }
-    *last = page - 1U;
-    return state < 0 ? state : (int)NW_OK;
-}
+    if (begin != 0 && shown <= begin && *last > begin) {
+        *last = begin;
+    }
+    int is_root = first == *last && before == NW_FLOOR_NONE ? nw_floor_load_at(floor, base, first)
+                                                            : 0;
 
-/* The word of a page. It says what the page before it holds, should that have rotted. */
-static int read_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
-                     uint32_t before, uint32_t *word)
-{
-    int result = nw_floor_word(floor, base, page, word);
-    uint32_t told = floor->tagged.tag.erases;
-
-    return result >= 0 && *word != NW_FLOOR_NONE && before == NW_FLOOR_NONE && told < UNTOLD &&
-                   floor->tagged.req.spare_length >= NW_TAG_WEAR_BYTES
-               ? floor->map->replay(floor, page - 1U, told)
-               : result;
+    *root = is_root > 0 ? first : *root;
+    return is_root;
 }
 
 /* This root of the base to the buffer, by either copy. */
-static int load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page)
+static int load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
 {
-    int result = nw_floor_load_root(floor, base, page);
+    int result = nw_floor_load_root(floor, base, at);
 
     return result == 0 ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* The last page is the torn tail: it may hold a sector. A root there counts only as a second copy
- * whose first has rotted, and is whole; a node only where this session wrote it. */
-static int end_replay(struct nw_floor *floor, struct nw_floor_base *base, uint32_t page,
-                      uint32_t word, uint32_t before, uint32_t root)
+/* A page of the stretch. The last one is the torn tail: it may hold a sector. A node there counts
+ * only where this session wrote it. */
+static int take_page(struct nw_floor *floor, struct nw_floor_base *base, uint32_t at, int is_last,
+                     uint32_t word, uint32_t before)
 {
-    if (word == NW_FLOOR_NONE || (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0) {
-        base->copy = page;
-    } else if (word == NW_FLOOR_ROOT && page != root + 1U && before == NW_FLOOR_NONE) {
-        int result = nw_floor_load(floor, page, base->version);
+    uint32_t page = nw_floor_page(floor, base, at);
 
-        if (result > 0) {
-            return floor->map->adopt(floor, page);
-        }
-        return result < 0 ? result : load_root(floor, base, root); /* to the buffer again */
-    } else if (is_node(word) && page == floor->sure) {
+    if (!is_last || (is_node(word) && page == floor->sure)) {
         return replay(floor, page, word, before);
+    }
+    if (word == NW_FLOOR_NONE || (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0) {
+        base->copy = at;
     }
     return NW_OK;
 }
 
-/* What stands behind the last root of a session block, up to its last page. */
+/* What stands behind the last root of a stretch, up to its last page. A page says what the one
+ * before it holds, should that have rotted. */
 static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32_t root,
                       uint32_t last)
 {
-    uint32_t page = root + 1U + (root == base->head);
+    const struct nw_tagged *tagged = &floor->tagged;
     uint32_t before = NW_FLOOR_ROOT;
+    uint32_t behind = 0; /* the page before */
     uint32_t word;
     int result = NW_OK;
 
-    for (; page < last && result >= 0; page++) {
-        result = read_word(floor, base, page, before, &word);
+    for (uint32_t at = root + 1U + (root == 0); at <= last && result >= 0; at++) {
+        result = nw_floor_word(floor, base, at, &word);
+        if (result == NW_TAG_BLANK) {
+            continue;
+        }
+        if (result >= 0 && word != NW_FLOOR_NONE && before == NW_FLOOR_NONE &&
+            tagged->tag.erases < UNTOLD && tagged->req.spare_length >= NW_TAG_WEAR_BYTES) {
+            result = floor->map->replay(floor, behind, tagged->tag.erases);
+        }
         if (result >= 0) {
-            result = replay(floor, page, word, before);
+            result = take_page(floor, base, at, at == last, word, before);
         }
         before = word;
-    }
-    if (result >= 0 && page == last) {
-        result = read_word(floor, base, page, before, &word);
-        if (result >= 0) {
-            result = end_replay(floor, base, page, word, before, root);
-        }
+        behind = nw_floor_page(floor, base, at);
     }
     return result;
 }
 
-/* What the base holds, to RAM; the root at its head is in the buffer. */
+/* What the base holds, to RAM; a mount block's root is in the buffer. */
 static int restore(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    uint32_t root = base->head;
-    uint32_t last = root; /* a mount block says all in its root */
+    uint32_t root = 0;
+    uint32_t last = 0; /* a mount block says all in its root */
     int result = NW_OK;
 
-    if ((base->version & 1U) == 0) {
+    if ((base->version & NW_FLOOR_MOUNT) == 0) {
         result = last_root(floor, base, &root, &last);
-    }
-    if (result == NW_OK && root != base->head) {
-        result = load_root(floor, base, root);
+        result = result == 0 ? load_root(floor, base, root) : result;
     }
     if (result >= 0) {
-        result = floor->map->adopt(floor, root);
+        result = floor->map->adopt(floor, nw_floor_page(floor, base, root));
     }
     if (result >= 0) {
         result = replay_all(floor, base, root, last);
@@ -162,7 +168,8 @@ static int load_last(struct nw_floor *floor, const struct nw_floor_base *base, u
 
     *word = floor->tagged.tag.word;
     if (result == 0 && base->copy != 0) {
-        uint32_t sector = base->copy == floor->sure ? floor->sure_sector : base->sector;
+        int is_sure = nw_floor_page(floor, base, base->copy) == floor->sure;
+        uint32_t sector = is_sure ? floor->sure_sector : base->sector;
 
         *word = sector | NW_FLOOR_DAMAGED;
         result = sector != NW_FLOOR_NONE;
@@ -174,7 +181,7 @@ static int load_last(struct nw_floor *floor, const struct nw_floor_base *base, u
  * rotted. */
 static int is_open(const struct nw_floor_base *base)
 {
-    return (base->version & 1U) != 0 && !base->proven;
+    return (base->version & NW_FLOOR_MOUNT) != 0 && !base->proven;
 }
 
 /* The copy of a mount block that is not proven was whole when the block was chosen: where it cannot
@@ -194,13 +201,24 @@ static int give_up(struct nw_floor_base *base, int loaded)
  * error. */
 static int pass_over(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int tag = is_open(base) ? nw_floor_tag(floor, base->head + SECOND_END) : (int)NW_TAG_GOOD;
+    int tag = is_open(base) ? nw_floor_tag(floor, nw_floor_page(floor, base, SECOND_END))
+                            : (int)NW_TAG_GOOD;
 
     if (tag == NW_TAG_BLANK) {
         base->below = base->version;
         return 1;
     }
     return tag < 0 ? tag : 0;
+}
+
+/* The pages that are reached, by a look at the whole map. RAM learns on the way where nodes are. */
+static int recount(struct nw_floor *floor)
+{
+    memset(floor->counts, 0, floor->blocks);
+    if (floor->live != NULL) {
+        memset(floor->live, 0, nw_floor_live_bytes(floor));
+    }
+    return floor->map->count(floor);
 }
 
 /* Without writing. What is read now is read again for a whole session, so all of it has to be
@@ -213,7 +231,7 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t word;
     int result = load_last(floor, base, &word);
-    uint32_t page = base->copy;
+    uint32_t page = nw_floor_page(floor, base, base->copy);
     int passes = give_up(base, result) ? 1 : pass_over(floor, base);
 
     if (passes != 0) {
@@ -223,15 +241,14 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
     floor->listed = 0;
     floor->next = page;
     floor->before = NW_FLOOR_NONE;
-    if ((base->version & 1U) == 0 && (word & (uint32_t)NW_FLOOR_DAMAGED) == 0) {
+    if ((base->version & NW_FLOOR_MOUNT) == 0 && (word & (uint32_t)NW_FLOOR_DAMAGED) == 0) {
         page = NW_FLOOR_NONE;
     }
     if (result > 0 && floor->map->moved(floor, word & ~(uint32_t)NW_FLOOR_DAMAGED, page)) {
         floor->before = word | NW_FLOOR_OWN;
     }
     if (result >= 0) {
-        memset(floor->counts, 0, floor->blocks);
-        result = floor->map->count(floor); /* RAM learns where nodes are */
+        result = recount(floor);
     }
     /* Of a node that cannot be read each read of what is under it says so. */
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
@@ -258,11 +275,10 @@ static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *ba
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* Which blocks are free, by a look at the whole map. */
+/* Which blocks are free. */
 static int count(struct nw_floor *floor)
 {
-    memset(floor->counts, 0, floor->blocks);
-    int result = floor->map->count(floor);
+    int result = recount(floor);
 
     floor->free = 0;
     floor->empty = 0;
@@ -285,7 +301,7 @@ static int count(struct nw_floor *floor)
  * upon. */
 static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 {
-    uint16_t own = (uint16_t)(base->head / floor->block_pages);
+    uint16_t own = base->block[0];
     uint8_t listed = floor->listed;
     int result = 0;
 
@@ -374,7 +390,7 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result != NW_OK) {
         return result;
     }
-    nw_floor_begin(floor, (floor->version + 1U) | 1U);
+    nw_floor_begin(floor, ((floor->version | (NW_FLOOR_MOUNT - 1U)) + 1U) | NW_FLOOR_MOUNT);
     floor->mounting = 1;
     result = floor->map->build(floor);
     if (result == NW_OK) {
@@ -416,7 +432,7 @@ static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
     floor->failed_count = 0;
     floor->version = 0;
     base->version = 0;
-    base->head = NW_FLOOR_NONE;
+    base->block[0] = NW_FLOOR_NO_BLOCK;
     base->suspects = 1;
     memset(floor->counts, NW_FLOOR_OUT, floor->blocks);
     return NW_OK;

@@ -77,6 +77,7 @@ static int read_once(struct nw_tagged *tagged)
     struct nw_stats *stats = tagged->stats;
     int result = nw_chip_read(&tagged->req);
 
+    tagged->corrected = result;
     if (stats != NULL) {
         stats->reads++;
         stats->bytes_read += (uint32_t)tagged->req.length + tagged->req.spare_length;

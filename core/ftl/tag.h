@@ -53,6 +53,7 @@ uint32_t nw_tag_sum(const uint8_t *data, uint16_t length);
 struct nw_tagged {
     struct nw_tag tag; /* read last, or to be written next */
     struct nw_stats *stats; /* reads, programs, their bytes and corrected bits are counted here */
+    int corrected; /* bits, in the page that was read last; or an error */
     struct nw_chip_req req;
     uint8_t spare[NW_TAG_WEAR_BYTES];
 };

@@ -12,6 +12,7 @@
 #define LEAST_BYTES 256U
 #define LEAST_FRAMES 3U
 #define MOST_FRAMES 0xFFFFU
+#define FIRST_FRAMES 4U /* pages of the map that go before all else that RAM is good for */
 #define PLENTY 2U /* more free blocks that idle time cleans for */
 
 /* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
@@ -126,6 +127,8 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     to->leaf_start = NW_RAM_TAKE(ram, uint16_t, (size_t)to->children * to->leaves);
     to->leaf_at = NW_RAM_TAKE(ram, uint8_t, (size_t)to->children * to->leaves * to->width);
     to->run = NW_RAM_TAKE(ram, uint8_t, NW_TREE_RUN * (size_t)to->width);
+    to->floor.begun_at = NW_RAM_TAKE(ram, uint16_t, 1);
+    to->floor.stretch = 1;
     to->changes =
         NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 2U) * (size_t)to->entry);
     return NW_OK;
@@ -140,12 +143,44 @@ size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
     return place(&tree, config, geometry, &ram) < 0 ? 0 : ram.used;
 }
 
+/* Is there room for so much, and some pages of the map? */
+static int fits(const struct nw_tree *tree, const struct nw_ram *ram, size_t bytes)
+{
+    return ram->used + bytes + FIRST_FRAMES * (size_t)tree->floor.page_bytes <= ram->bytes;
+}
+
+/* Stretches, and a list of changes as long as a root has room for: the list came last in RAM, and
+ * grows. */
+static void take_stretch(struct nw_tree *tree, struct nw_ram *ram)
+{
+    unsigned more = tree->root_room - tree->changes_room;
+
+    if (fits(tree, ram, (size_t)more * tree->entry + NW_FLOOR_STRETCH * sizeof(uint16_t))) {
+        (void)NW_RAM_TAKE(ram, uint8_t, (size_t)more * tree->entry);
+        tree->changes_room = tree->root_room;
+        tree->floor.begun_at = NW_RAM_TAKE(ram, uint16_t, NW_FLOOR_STRETCH);
+        tree->floor.stretch = NW_FLOOR_STRETCH;
+    }
+}
+
+/* A bit a page. */
+static void take_live(struct nw_tree *tree, struct nw_ram *ram)
+{
+    size_t bytes = nw_floor_live_bytes(&tree->floor);
+
+    if (fits(tree, ram, bytes)) {
+        tree->floor.live = NW_RAM_TAKE(ram, uint8_t, bytes);
+    }
+}
+
 /* Whole pages of what is left cache the map. */
 static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
 {
     size_t most = (size_t)tree->children * (tree->leaves + 1U) + 1U;
     size_t frames;
 
+    take_stretch(tree, ram);
+    take_live(tree, ram);
     (void)NW_RAM_TAKE(ram, uint32_t, 0); /* aligned */
     frames = ram->used < ram->bytes
                  ? (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t))
@@ -183,6 +218,9 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     tree->victim = NW_FLOOR_NO_BLOCK;
     tree->floor.current = NW_FLOOR_NO_BLOCK;
     tree->floor.ahead = NW_FLOOR_NO_BLOCK;
+    tree->floor.scrub = NW_FLOOR_NO_BLOCK;
+    tree->floor.scrub_bits = config->scrub_bits;
+    tree->level = config->level;
     ftl->tree = tree;
     ftl->block = (struct nw_block){.ops = &tree_ops,
                                    .context = tree,

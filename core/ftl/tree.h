@@ -23,10 +23,10 @@
  * TWICE. Roots and nodes stand twice, one copy behind the other in one block. A place is that of
  * the first copy; where it cannot be read the second one is.
  *
- * PUSH. When root and changes have no room for another change, the root's largest group goes to its
- * inner node. When that has no room, its largest groups go to their leaves before. New nodes are
- * written to the log and replace the old ones in RAM; a mount finds them behind the root, as it
- * finds the sectors.
+ * PUSH. When root and changes have no room for another change, the child below which most of both
+ * wait takes them into its inner node. When that has no room, its largest groups go to their leaves
+ * before. New nodes are written to the log and replace the old ones in RAM; a mount finds them
+ * behind the root, as it finds the sectors.
  */
 #ifndef NANDWICH_FTL_TREE_INSIDE_H
 #define NANDWICH_FTL_TREE_INSIDE_H
@@ -37,7 +37,7 @@
 /* The word of a node's tag. */
 #define NW_TREE_LEAF 0x10000000UL   /* | number of the leaf */
 #define NW_TREE_INNER 0x20000000UL  /* | number of the child */
-#define NW_TREE_PUSHED 0x10000000UL /* with INNER: it holds what was the root's group */
+#define NW_TREE_PUSHED 0x10000000UL /* with INNER: it holds all that waited for it */
 
 #define NW_TREE_ENTRIES_AT NW_FLOOR_HEAD /* in a root */
 #define NW_TREE_HEAD (NW_FLOOR_HEAD + 2U) /* bytes of a root before its children */
@@ -48,6 +48,7 @@
 #define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one */
 #define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks, the list for mounts */
 #define NW_TREE_EASE 2U         /* apart, and so many more where more than 12 are spare */
+#define NW_TREE_SCRUB 64U      /* writes from one block that is scrubbed to the next, at least */
 #define NW_TREE_SHARE 4U        /* a write passes that part of a victim at most */
 #define NW_TREE_FLOOR 2U        /* the host's writes wait for cleaning below so many */
 
@@ -65,7 +66,10 @@ struct nw_tree {
     uint8_t low;           /* cleaning begins below so many free blocks, the list apart */
     uint8_t trimmed;       /* trims since the newest root that counts: in RAM alone */
     uint8_t buffered;      /* the buffer holds the newest root */
+    uint8_t folded;        /* with changes that it does not hold on flash: in a mount */
     uint8_t passed;        /* reads that were not taken into the cache, counted */
+    uint8_t unneeded;      /* the victim is cleaned though no block has to be won */
+    uint8_t rest;          /* writes until a block may be scrubbed */
     uint8_t run_count;     /* sectors whose places are known since the last look-up of a leaf */
     uint16_t leaf_places;
     uint16_t leaves;       /* below an inner node */
@@ -79,9 +83,11 @@ struct nw_tree {
     uint16_t change_count;
     uint16_t live;         /* entries of the root not pushed */
     uint16_t victim;
-    uint16_t victim_at;    /* its page to be looked at next */
+    uint16_t victim_at;    /* pages of it that were looked at; where roots may be comes last */
     uint16_t frames;
     uint16_t hand;
+    uint16_t level;        /* blocks that are begun until the next in turn is cleaned; 0: never */
+    uint16_t turn_at;      /* that one */
     uint32_t sectors;
     uint32_t span;         /* sectors below an inner node */
     uint32_t root;         /* page of the newest root; NW_FLOOR_NONE: a format has just begun */
@@ -139,7 +145,12 @@ static inline int nw_tree_is_full(const struct nw_tree *tree, unsigned room)
     return tree->live + tree->change_count + room >= tree->root_room;
 }
 
-/* The largest group of the root goes down. Uses the buffer. */
+/* Changes below a child, and the first of them. */
+unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first);
+/* So many changes, from this one on, leave RAM. A mount in the midst of a session keeps trims: no
+ * page tells of them, and all that pages tell is older. */
+void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims);
+/* What waits below one child, most of all, goes down. Uses the buffer. */
 int nw_tree_push(struct nw_tree *tree);
 /* Sees to it that one change more has room. Uses the buffer. */
 int nw_tree_reserve(struct nw_tree *tree);

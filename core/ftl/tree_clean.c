@@ -5,7 +5,7 @@
 #include "tree.h"
 
 #define LAST 3U  /* pages of a block without cleaning */
-#define FAILED 4U /* pages of a failed block that a write passes */
+#define UNNEEDED 4U /* pages that a write passes of a victim that no block depends on */
 #define EARLY 8U /* pages without a push; it comes when twice as many changes still have room */
 
 /* Blocks that are free for the session, or will be when the next root counts. */
@@ -36,16 +36,25 @@ static uint16_t failed(const struct nw_tree *tree)
     return NW_FLOOR_NO_BLOCK;
 }
 
-/* The block with the fewest pages that are reached, but for empty ones; at most so many. */
+/* Holds a block pages, and does it not stay for the stretch? */
+static int may_clean(const struct nw_floor *floor, uint16_t block)
+{
+    return floor->counts[block] < NW_FLOOR_FREE && floor->counts[block] != 0 &&
+           !nw_floor_is_begun(floor, block);
+}
+
+/* The block with the fewest pages that are reached, at most so many. Of equal ones the next behind
+ * the hand, or some would be worn most. */
 static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;
     uint16_t best = NW_FLOOR_NO_BLOCK;
+    uint16_t block = floor->hand;
     unsigned least = most + 1U;
 
-    for (uint16_t block = 0; block < floor->blocks; block++) {
-        if (floor->counts[block] < least && floor->counts[block] != 0 &&
-            block != floor->current) {
+    for (uint16_t i = 0; i < floor->blocks; i++) {
+        block = (uint16_t)(block + 1U < floor->blocks ? block + 1U : 0U);
+        if (floor->counts[block] < least && may_clean(floor, block)) {
             least = floor->counts[block];
             best = block;
         }
@@ -53,12 +62,62 @@ static uint16_t fewest(const struct nw_tree *tree, unsigned most)
     return best;
 }
 
-/* Chooses a victim: one that failed first of all, unless blocks are to be won. 1: there is none. */
+/* The next block in turn, whatever is in it: what never changes leaves blocks behind that are worn
+ * less than others. */
+static uint16_t next_in_turn(struct nw_tree *tree)
+{
+    const struct nw_floor *floor = &tree->floor;
+
+    for (uint16_t i = 0; i < floor->blocks; i++) {
+        tree->turn_at = (uint16_t)(tree->turn_at + 1U < floor->blocks ? tree->turn_at + 1U : 0U);
+        if (may_clean(floor, tree->turn_at)) {
+            return tree->turn_at;
+        }
+    }
+    return NW_FLOOR_NO_BLOCK;
+}
+
+/* Is the next block in turn to be cleaned? Not while blocks are short. */
+static int has_turn(const struct nw_tree *tree)
+{
+    return tree->level != 0 && tree->floor.opened >= tree->level &&
+           wanted(tree, (uint8_t)(tree->low - 1U)) == 0;
+}
+
+/* Is there a block to be scrubbed, and may it be by now? */
+static int has_scrub(const struct nw_tree *tree)
+{
+    return tree->floor.scrub != NW_FLOOR_NO_BLOCK && tree->rest == 0 &&
+           wanted(tree, (uint8_t)(tree->low - 1U)) == 0;
+}
+
+/* A victim that is not needed to win a block; NW_FLOOR_NO_BLOCK. */
+static uint16_t other(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+    uint16_t block = failed(tree);
+
+    if (block == NW_FLOOR_NO_BLOCK && has_scrub(tree)) {
+        block = may_clean(floor, floor->scrub) ? floor->scrub : (uint16_t)NW_FLOOR_NO_BLOCK;
+        floor->scrub = NW_FLOOR_NO_BLOCK;
+        tree->rest = NW_TREE_SCRUB;
+        floor->tagged.stats->scrubbed += block != NW_FLOOR_NO_BLOCK;
+    }
+    if (block == NW_FLOOR_NO_BLOCK && has_turn(tree)) {
+        floor->opened = 0;
+        block = next_in_turn(tree);
+    }
+    return block;
+}
+
+/* Chooses a victim: what failed, rots or has its turn comes first, unless blocks are to be won. 1:
+ * there is none. */
 static int choose(struct nw_tree *tree, unsigned most)
 {
-    tree->victim_at = NW_FLOOR_ROOTS;
-    tree->victim = stock(tree) >= NW_TREE_FLOOR ? failed(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
-    if (tree->victim == NW_FLOOR_NO_BLOCK) {
+    tree->victim_at = 0;
+    tree->victim = stock(tree) >= NW_TREE_FLOOR ? other(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
+    tree->unneeded = tree->victim != NW_FLOOR_NO_BLOCK;
+    if (!tree->unneeded) {
         tree->victim = fewest(tree, most);
     }
     return tree->victim == NW_FLOOR_NO_BLOCK;
@@ -78,63 +137,66 @@ static int finish(struct nw_tree *tree)
     return nw_floor_retire_failed(&tree->floor);
 }
 
-/* A sector's page whose tag was read last, if it is still where the sector lies. */
-static int move_sector(struct nw_tree *tree, uint32_t place)
+/* Room for a page in the log, then the victim's page to the buffer: enum nw_tag_state,
+ * NW_FLOOR_WHOLE, or an error. */
+static int lift(struct nw_tree *tree, uint32_t place)
 {
     struct nw_floor *floor = &tree->floor;
-    uint32_t word = floor->tagged.tag.word;
-    uint32_t sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
-    uint32_t at;
+    int result = nw_tree_reserve(tree);
 
-    if (sector >= tree->sectors) {
-        return NW_OK;
-    }
-    int result = nw_tree_find(tree, sector, &at);
-
-    if (result != NW_OK || at != place) {
-        return result;
-    }
-    result = nw_tree_reserve(tree);
     if (result == NW_OK) {
         result = nw_floor_room(floor, 1);
     }
-    if (result != NW_OK) {
-        return result;
-    }
-    uint8_t *data = floor->payload ? floor->buffer : NULL;
-    int state = nw_floor_read(floor, place, data);
+    return result == NW_OK ? nw_floor_read(floor, place, floor->payload ? floor->buffer : NULL)
+                           : result;
+}
 
-    if (state < 0) {
-        return state;
-    }
+/* A sector's page that was lifted, to the log once more. */
+static int drop(struct nw_tree *tree, uint32_t place, uint32_t word, int state)
+{
+    struct nw_floor *floor = &tree->floor;
+    uint32_t at;
+
     if ((word & NW_FLOOR_DAMAGED) == 0 && state != NW_FLOOR_WHOLE) {
         word |= NW_FLOOR_DAMAGED;
         floor->tagged.stats->lost++;
     }
     int has = (word & NW_FLOOR_DAMAGED) == 0;
+    int result = nw_floor_append(floor, word, has ? floor->page_bytes : (uint16_t)0,
+                                 has && floor->payload ? floor->buffer : NULL, &at);
 
-    result = nw_floor_append(floor, word, has ? floor->page_bytes : 0,
-                             has ? data : NULL, &at);
     if (result == NW_OK) {
-        nw_tree_settle(tree, sector, place, at);
+        nw_tree_settle(tree, word & ~(uint32_t)NW_FLOOR_DAMAGED, place, at);
         floor->tagged.stats->copies++;
     }
     return result;
 }
 
-/* A page whose tag was read last, to the log once more if it is in use. */
+/* A page of the victim to the log once more, if it is in use. With a bit for it that is known, and
+ * the page is read but once. */
 static int move(struct nw_tree *tree, uint32_t place)
 {
-    uint32_t word = tree->floor.tagged.tag.word;
+    struct nw_floor *floor = &tree->floor;
+    int is_live = floor->live != NULL;
+    int state = is_live ? lift(tree, place) : nw_floor_tag(floor, place);
+    uint32_t word = floor->tagged.tag.word;
+    uint32_t sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
+    uint32_t at = place;
 
-    if ((word & NW_FLOOR_OWN) != 0) {
-        return NW_OK;
+    if (state < NW_TAG_GOOD || (word & NW_FLOOR_OWN) != 0) {
+        return state < 0 ? state : (int)NW_OK;
     }
-    if ((word & NW_FLOOR_TWICE) == 0) {
-        return move_sector(tree, place);
+    if ((word & NW_FLOOR_TWICE) != 0) {
+        place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
+        return nw_tree_move(tree, word, place);
     }
-    place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
-    return nw_tree_move(tree, word, place);
+    int result = sector < tree->sectors && !is_live ? nw_tree_find(tree, sector, &at) : (int)NW_OK;
+
+    if (result < 0 || sector >= tree->sectors || at != place) {
+        return result;
+    }
+    state = is_live ? state : lift(tree, place);
+    return state < 0 ? state : drop(tree, place, word, state);
 }
 
 int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
@@ -151,13 +213,10 @@ int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
         return finish(tree);
     }
     NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
-    uint32_t place = (uint32_t)tree->victim * floor->block_pages + tree->victim_at;
-    int state = nw_floor_tag(floor, place);
-    int result = state < 0 ? state : (int)NW_OK;
+    uint32_t place = (uint32_t)tree->victim * floor->block_pages +
+                     (tree->victim_at + NW_FLOOR_ROOTS) % floor->used_pages;
+    int result = nw_floor_is_live(floor, place) ? move(tree, place) : (int)NW_OK;
 
-    if (state == NW_TAG_GOOD) {
-        result = move(tree, place);
-    }
     if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) { /* a node that cannot be read */
         floor->counts[tree->victim] = NW_FLOOR_OUT;
         tree->victim = NW_FLOOR_NO_BLOCK;
@@ -177,8 +236,8 @@ unsigned nw_tree_worth(const struct nw_tree *tree, unsigned won)
 }
 
 /* Pages of the victim that a write passes. It is done by the time its room is needed, an eighth
- * early, by the writes that do not begin a block, erase one or push; one that wins nothing, having
- * failed, in a few writes. One page more for each free block that is short. */
+ * early, by the writes that do not begin a block, erase one or push; one that wins nothing in a few
+ * writes. One page more for each free block that is short. */
 static unsigned share(const struct nw_tree *tree)
 {
     unsigned pages = tree->floor.used_pages;
@@ -190,8 +249,8 @@ static unsigned share(const struct nw_tree *tree)
     unsigned writes = won > 2U * busy ? won - busy : (won + 1U) / 2U;
     unsigned more = wanted(tree, (uint8_t)(tree->low - 1U));
 
-    if (writes < pages / FAILED && failed(tree) != NW_FLOOR_NO_BLOCK) {
-        writes = pages / FAILED;
+    if (writes < pages / UNNEEDED && tree->unneeded) {
+        writes = pages / UNNEEDED;
     }
     return (pages + pages / 8U + writes - 1U) / writes + more;
 }
@@ -223,12 +282,14 @@ static int pages_to_pass(struct nw_tree *tree)
 
 int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
 {
-    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK;
+    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK || has_turn(tree) ||
+           has_scrub(tree);
 }
 
 /* No more than a share of a victim is passed in one write, whatever is short. */
 int nw_tree_pace(struct nw_tree *tree)
 {
+    tree->rest = (uint8_t)(tree->rest - (tree->rest != 0));
     unsigned most = nw_tree_worth(tree, 1);
     unsigned limit = tree->floor.used_pages / NW_TREE_SHARE;
     int pages = pages_to_pass(tree);

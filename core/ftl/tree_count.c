@@ -44,6 +44,9 @@ int nw_tree_count(struct nw_floor *floor)
     struct nw_tree *tree = nw_tree_of(floor);
     int lost = NW_OK;
 
+    if (tree->folded) {
+        return NW_ERR_RAM;
+    }
     tree->buffered = 0;
     for (unsigned i = 0; i < tree->children; i++) {
         int result = count_child(tree, i);

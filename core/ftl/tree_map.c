@@ -29,6 +29,40 @@ static unsigned group_of(const struct nw_tree *tree, unsigned child)
     return at->pushed ? 0 : at[1].start - at->start;
 }
 
+unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first)
+{
+    uint32_t sector = child * tree->span;
+
+    *first = nw_tree_lower(tree, tree->changes, tree->change_count, sector);
+    return nw_tree_lower(tree, tree->changes, tree->change_count, sector + tree->span) - *first;
+}
+
+/* What a push of this child takes. */
+static unsigned load_of(const struct nw_tree *tree, unsigned child)
+{
+    unsigned first;
+
+    return group_of(tree, child) + nw_tree_changes_of(tree, child, &first);
+}
+
+void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims)
+{
+    unsigned behind = tree->change_count - from - count;
+    uint8_t *to = tree->changes + (size_t)from * tree->entry;
+    const uint8_t *at = to;
+
+    for (; count > 0; count--) {
+        if (!with_trims && nw_tree_get(tree, at + tree->width) == 0) {
+            nw_tree_slide(to, at, tree->entry);
+            to += tree->entry;
+            from++;
+        }
+        at += tree->entry;
+    }
+    nw_tree_slide(to, at, (size_t)behind * tree->entry);
+    tree->change_count = (uint16_t)(from + behind);
+}
+
 uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf)
 {
     return nw_tree_get(tree, tree->leaf_at + (size_t)leaf * tree->width);
@@ -367,8 +401,8 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     return NW_OK;
 }
 
-/* Makes room in an inner node for its group of the root, which grows where a new block is begun:
- * leaves take their groups. It stays in the buffer. */
+/* Makes room in an inner node for what a push brings: leaves take their groups. It stays in the
+ * buffer. */
 static int relieve(struct nw_tree *tree, struct push *push)
 {
     int result = nw_floor_room(&tree->floor, PUSH);
@@ -377,7 +411,7 @@ static int relieve(struct nw_tree *tree, struct push *push)
         result = load_inner(tree, push);
     }
     while (result == NW_OK &&
-           nw_get16(tree->floor.buffer) + group_of(tree, push->number) > tree->inner_room) {
+           nw_get16(tree->floor.buffer) + load_of(tree, push->number) > tree->inner_room) {
         if (push->notes == NOTES || tree->floor.left < PUSH) {
             result = write_inner(tree, push, 0);
             if (result == NW_OK) {
@@ -393,24 +427,30 @@ static int relieve(struct nw_tree *tree, struct push *push)
     return result;
 }
 
-/* A group of the root to its inner node. */
+/* The entries of the root and the changes below a child go to its inner node. */
 static int push_down(struct nw_tree *tree, unsigned number)
 {
     struct push push = {.child = &tree->child[number], .number = number};
     int result = relieve(tree, &push);
     unsigned group = group_of(tree, number);
     unsigned at = push.child->start;
+    unsigned first;
+    unsigned changes = nw_tree_changes_of(tree, number, &first);
 
     if (result == NW_OK) {
         result = nw_tree_pour(tree, tree->root, tree->root_at, &at, at + group,
                               NW_FLOOR_NONE);
     }
     if (result == NW_OK) {
+        (void)nw_tree_apply(tree, tree->changes + (size_t)first * tree->entry, changes,
+                            NW_FLOOR_NONE);
         result = write_inner(tree, &push, NW_TREE_PUSHED);
     }
     if (result == NW_OK) {
         push.child->pushed = 1;
         tree->live = (uint16_t)(tree->live - group);
+        changes = nw_tree_changes_of(tree, number, &first); /* none where a root took them */
+        nw_tree_drop(tree, first, changes, 1);
     }
     return result;
 }
@@ -420,7 +460,7 @@ int nw_tree_push(struct nw_tree *tree)
     unsigned best = 0;
 
     for (unsigned i = 1; i < tree->children; i++) {
-        if (group_of(tree, i) > group_of(tree, best)) {
+        if (load_of(tree, i) > load_of(tree, best)) {
             best = i;
         }
     }

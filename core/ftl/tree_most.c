@@ -40,7 +40,7 @@ static struct nw_ftl_tree_most mount(const struct nw_tree *tree)
     uint32_t nodes = (uint32_t)tree->children * (tree->leaves + 1U);
     uint32_t heads = 2U * tree->floor.blocks + CANDIDATES * 10U;
     uint32_t map = 3U * nodes + (tree->children + 1U) * pieces(tree);
-    uint32_t tail = tree->floor.used_pages * 2U;
+    uint32_t tail = tree->floor.used_pages * 2U * NW_FLOOR_STRETCH;
 
     most.reads += ATTEMPTS * 2U * (heads + map + tail);
     most.programs += ATTEMPTS * 5U + 2U * NW_FLOOR_ROOTS;

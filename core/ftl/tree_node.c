@@ -4,8 +4,12 @@
 
 #include "tree.h"
 
+/* A device has short lists, and its library no such function for certain. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes)
 {
+#ifdef NW_MOVE_WIDE
+    __builtin_memmove(to, from, bytes);
+#else
     if (to < from) {
         for (size_t i = 0; i < bytes; i++) {
             to[i] = from[i];
@@ -15,6 +19,7 @@ void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes)
             to[i - 1U] = from[i - 1U];
         }
     }
+#endif
 }
 
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from)
@@ -100,6 +105,7 @@ static int read_part(struct nw_tree *tree, uint32_t page, uint32_t offset, unsig
     }
     if (result > 0) {
         stats->corrected += (uint16_t)result;
+        nw_floor_note(&tree->floor, req.page, result);
     }
     return result < 0 ? result : (int)NW_OK;
 }

@@ -70,18 +70,14 @@ static int build(struct nw_floor *floor)
     return NW_OK;
 }
 
-/* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
-static void rooted(struct nw_floor *floor, uint32_t page)
+/* Which of the root's entries, in the buffer, are whose. */
+static void regroup(struct nw_tree *tree, unsigned count)
 {
-    struct nw_tree *tree = nw_tree_of(floor);
-    const uint8_t *entries = floor->buffer + tree->root_at;
-    unsigned count = nw_get16(floor->buffer + NW_TREE_ENTRIES_AT);
+    const uint8_t *entries = tree->floor.buffer + tree->root_at;
 
-    nw_tree_renew(tree, tree->root, page);
     for (unsigned i = 0; i < tree->children; i++) {
         struct nw_tree_child *child = &tree->child[i];
 
-        child->at = nw_tree_get(tree, floor->buffer + NW_TREE_HEAD + (size_t)i * tree->width);
         child->start = (uint16_t)nw_tree_lower(tree, entries, count, i * tree->span);
         if (i > 0 && child->start < child[-1].start) { /* forged entries: no group is negative */
             child->start = child[-1].start;
@@ -90,7 +86,21 @@ static void rooted(struct nw_floor *floor, uint32_t page)
     }
     tree->child[tree->children].start = (uint16_t)count;
     tree->live = (uint16_t)count;
+}
+
+/* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
+static void rooted(struct nw_floor *floor, uint32_t page)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+
+    nw_tree_renew(tree, tree->root, page);
+    for (unsigned i = 0; i < tree->children; i++) {
+        tree->child[i].at =
+            nw_tree_get(tree, floor->buffer + NW_TREE_HEAD + (size_t)i * tree->width);
+    }
+    regroup(tree, nw_get16(floor->buffer + NW_TREE_ENTRIES_AT));
     tree->root = page;
+    tree->folded = 0;
 }
 
 /* The changes are in the root now, and a victim that was empty is free. */
@@ -105,12 +115,9 @@ static void confirmed(struct nw_floor *floor)
     }
 }
 
-/* Of the changes in RAM only trims stay, that a mount in the midst of a session has to keep: pages
- * tell all else. */
 static int adopt(struct nw_floor *floor, uint32_t page)
 {
     struct nw_tree *tree = nw_tree_of(floor);
-    unsigned count = 0;
 
     if (nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT) != tree->sectors) {
         return NW_ERR_VERSION;
@@ -118,15 +125,7 @@ static int adopt(struct nw_floor *floor, uint32_t page)
     if (nw_get16(floor->buffer + NW_TREE_ENTRIES_AT) > tree->root_room + NW_TREE_OVER) {
         return NW_ERR_CORRUPT;
     }
-    for (unsigned i = 0; i < tree->change_count; i++) {
-        const uint8_t *from = tree->changes + (size_t)i * tree->entry;
-
-        if (nw_tree_get(tree, from + tree->width) == 0) {
-            nw_tree_slide(tree->changes + (size_t)count * tree->entry, from, tree->entry);
-            count++;
-        }
-    }
-    tree->change_count = (uint16_t)count;
+    nw_tree_drop(tree, 0, tree->change_count, 0);
     tree->run_count = 0;
     tree->victim = NW_FLOOR_NO_BLOCK;
     rooted(floor, page);
@@ -157,7 +156,23 @@ static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
     return 1;
 }
 
-/* Of an inner node the group that it took goes. */
+/* The list is full: what it holds goes into the root in the buffer, which a mount writes next. */
+static int fold(struct nw_tree *tree)
+{
+    unsigned most = tree->root_room + NW_TREE_OVER;
+    unsigned count = merge(tree, most);
+
+    if (!tree->buffered || count > most) {
+        return NW_ERR_CORRUPT;
+    }
+    nw_put16(tree->floor.buffer + NW_TREE_ENTRIES_AT, (uint16_t)count);
+    regroup(tree, count);
+    nw_tree_drop(tree, 0, tree->change_count, 0);
+    tree->folded = 1;
+    return NW_OK;
+}
+
+/* What an inner node took waits no more; a trim in RAM came behind it. */
 static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
 {
     struct nw_tree *tree = nw_tree_of(floor);
@@ -165,8 +180,8 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
 
     if ((word & NW_FLOOR_TWICE) == 0) {
         (void)moved(floor, word, page);
-        if (tree->change_count > tree->changes_room + 1U) {
-            return NW_ERR_CORRUPT; /* forged: the list has room for that one, and no more */
+        if (tree->change_count > tree->changes_room) {
+            return fold(tree);
         }
     } else if ((word & NW_TREE_INNER) != 0 && number < tree->children) {
         struct nw_tree_child *child = &tree->child[number];
@@ -175,6 +190,12 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
         if ((word & NW_TREE_PUSHED) != 0 && !child->pushed) {
             tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
             child->pushed = 1;
+        }
+        if ((word & NW_TREE_PUSHED) != 0) {
+            unsigned first;
+            unsigned count = nw_tree_changes_of(tree, (unsigned)number, &first);
+
+            nw_tree_drop(tree, first, count, 0);
         }
     }
     return NW_OK;

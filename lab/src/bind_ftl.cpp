@@ -149,6 +149,7 @@ Numbers stats_of(const PyPageFtl &self)
     STAT(map_programs);
     STAT(corrected);
     STAT(retired);
+    STAT(scrubbed);
     STAT(lost);
 #undef STAT
     return all;

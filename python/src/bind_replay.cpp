@@ -83,7 +83,8 @@ public:
             return all;
         }
         const nw_geometry &chip = stack_.chip->geometry;
-        const nw_ftl_tree_config config = { stack_.layer_config.spare_blocks };
+        nw_ftl_tree_config config = {};
+        config.spare_blocks = stack_.layer_config.spare_blocks;
 
         for (const auto &[name, call] : calls) {
             nw_ftl_tree_most most = {};
@@ -234,6 +235,10 @@ private:
                 config.degree = static_cast<uint8_t>(value);
             } else if (key == "maps") {
                 config.maps = static_cast<uint8_t>(value);
+            } else if (key == "level") {
+                config.level = static_cast<uint16_t>(value);
+            } else if (key == "scrub_bits") {
+                config.scrub_bits = static_cast<uint8_t>(value);
             } else {
                 throw nb::value_error(("no layer figure '" + key + "'").c_str());
             }
@@ -320,6 +325,7 @@ Dict layer_dict(const nw_stats &stats)
     COUNT(merges_full);
     COUNT(corrected);
     COUNT(retired);
+    COUNT(scrubbed);
     COUNT(lost);
 #undef COUNT
     return dict;

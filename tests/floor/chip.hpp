@@ -52,17 +52,19 @@ struct Page {
 using Map = std::array<uint8_t, kSectors>;
 
 /*   session block   root, root, sectors
+ *   next block      sectors alone: the session goes on without a root, in the same stretch
  *   mount block     root, root, a copy of the base's last page or nothing, END, END */
 struct Block {
     std::array<Page, kPages> pages;
-    uint8_t version; /* of its root; 0: it holds none that matters */
+    uint8_t version; /* of its root, or of its stretch; 0: it holds none that matters */
+    uint8_t next;    /* 0: it begins a stretch, else the how manieth block behind that one */
     uint8_t mount;   /* a mount block */
     uint8_t copy;    /* its ENDs say that there is a copy before them */
     uint8_t list;    /* blocks for mounts that the root names, a bit each */
     uint8_t ended;   /* the same, of an END */
     uint8_t spent;   /* nothing in it can matter any more */
     uint8_t failing; /* its programs fail from now on */
-    Map map;         /* of the root */
+    Map map;         /* of the root, or of the stretch's */
     bool operator==(const Block &) const = default;
 };
 
@@ -85,6 +87,7 @@ struct Shape {
     unsigned blocks, pages, sectors;
     unsigned failures; /* blocks that may fail */
     unsigned listed;   /* blocks for mounts */
+    unsigned stretch;  /* blocks that begin with one root, at most */
 };
 
 inline uint8_t place(unsigned block, unsigned page)
@@ -97,11 +100,13 @@ inline unsigned block_of(uint8_t place)
     return place / kPages;
 }
 
-/* May a read of its first two pages show a root? */
+/* May a read of its first two pages show a root, or of which stretch it is? */
 inline bool can_show(const Block &block)
 {
-    return (block.pages[0].holds == ROOT && block.pages[0].firm != HIDES) ||
-           (block.pages[1].holds == ROOT && block.pages[1].firm != HIDES);
+    uint8_t head = block.next != 0 ? DATA : ROOT;
+
+    return (block.pages[0].holds == head && block.pages[0].firm != HIDES) ||
+           (block.pages[1].holds == head && block.pages[1].firm != HIDES);
 }
 
 /* Does each view of the chip show that this root counts? `complete`: and did a call return that
@@ -110,7 +115,8 @@ inline bool is_certain(const Block &block, bool complete)
 {
     const Page &proof = block.pages[block.mount ? kEnd + complete : kRoots];
 
-    return block.version != 0 && block.pages[0].firm == STABLE && block.pages[0].holds == ROOT &&
+    return block.version != 0 && block.next == 0 && block.pages[0].firm == STABLE &&
+           block.pages[0].holds == ROOT &&
            proof.holds == (block.mount ? END : DATA) && proof.firm == STABLE;
 }
 

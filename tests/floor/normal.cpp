@@ -70,7 +70,7 @@ void Normal::spend()
             block.spent = 1;
         }
         block.version = 0;
-        block.mount = block.copy = block.list = block.ended = 0;
+        block.next = block.mount = block.copy = block.list = block.ended = 0;
         block.map.fill(kNone);
     }
 }
@@ -101,7 +101,7 @@ void Normal::order()
     std::vector<uint8_t> from;
     std::array<uint8_t, kBlocks> to{};
     State sorted = state;
-    std::array<std::array<uint8_t, kPages + 4 + 2 * kBlocks + 1>, kBlocks> keys{};
+    std::array<std::array<uint8_t, kPages + 5 + 2 * kBlocks + 1>, kBlocks> keys{};
 
     for (unsigned b = 0; b < shape.blocks; b++) {
         const Block &block = state.blocks[b];
@@ -109,6 +109,7 @@ void Normal::order()
         unsigned at = 0;
 
         key[at++] = static_cast<uint8_t>(~block.version);
+        key[at++] = block.next;
         key[at++] = block.spent;
         key[at++] = block.failing;
         for (const Page &page : block.pages) {

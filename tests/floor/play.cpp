@@ -200,7 +200,9 @@ Play::Head Play::see(unsigned b)
         root = seen == WHOLE;
         blank = blank && seen == CLEAN;
     }
-    head.root = root && state.blocks[b].version != 0; /* else it is older than all that is chosen */
+    bool counts = root && state.blocks[b].version != 0; /* else older than all that is chosen */
+    head.root = counts && state.blocks[b].next == 0;
+    head.next = counts && state.blocks[b].next != 0;
     head.suspect = !root && !blank;
     return head;
 }
@@ -227,32 +229,74 @@ bool Play::has_ended(unsigned b, Base &base)
     }
     bool tells = ended && rules.end_tells_copy;
     bool has_copy = tells ? block.copy : read(b, kRoots) != CLEAN;
-    base.last = has_copy ? kRoots : 0;
+    base.last = has_copy ? kRoots : kNone;
     return base.proven || !has_copy || !rules.copy_whole || shows(b, kRoots);
 }
 
 /* Does the root in this block count? */
 bool Play::counts(unsigned b, Base &base)
 {
-    base.block = b;
+    base.block = base.last_block = b;
     base.map = state.blocks[b].map;
     base.list = state.blocks[b].list;
     return state.blocks[b].mount ? has_ended(b, base) : is_confirmed(b);
 }
 
-/* The pages behind a session's root, up to the first that is blank. The last one may be torn. Each
- * before it is followed: where it cannot be read the next one tells of what sector it is. */
-void Play::replay(Base &base)
+/* The pages of a block from the first on, up to the first that is blank; of the last block without
+ * the last page, which may be torn. That one, or kNone. Each before it is followed: where it cannot
+ * be read the next one tells of what sector it is. A block that goes on may be half erased, with
+ * its first page torn: so that one is the last unless another shows. */
+unsigned Play::replay_block(Base &base, unsigned b, unsigned first, bool is_last)
 {
-    unsigned b = base.block;
+    unsigned last = kNone;
+    bool shown = first != 0 || !rules.next_shows;
 
-    for (unsigned p = kRoots; p < shape.pages && read(b, p) != CLEAN; p++) {
-        base.last = p;
+    for (unsigned p = first; p < shape.pages; p++) {
+        Seen seen = read(b, p);
+        if (seen == CLEAN) {
+            break;
+        }
+        last = p;
+        shown = shown || (seen == WHOLE && p > first);
     }
-    for (unsigned p = kRoots; p < base.last; p++) {
-        if (shows(b, p) || shows(b, p + 1U)) {
+    if (is_last && last != kNone && !shown) {
+        last = first;
+    }
+    for (unsigned p = first; last != kNone && p < last + !is_last; p++) {
+        if (shows(b, p) || (p < last && shows(b, p + 1U))) {
             base.map[state.blocks[b].pages[p].sector] = place(b, p);
         }
+    }
+    return last;
+}
+
+/* The block that goes on with the stretch that begins in this one; kNone. */
+unsigned Play::next_of(const std::array<Head, kBlocks> &heads, unsigned block, unsigned next) const
+{
+    for (unsigned b = 0; b < shape.blocks; b++) {
+        if (heads[b].next && state.blocks[b].version == state.blocks[block].version &&
+            state.blocks[b].next == next) {
+            return b;
+        }
+    }
+    return kNone;
+}
+
+/* The pages of a stretch behind its root. The one behind the last may be torn. */
+void Play::replay(Base &base, const std::array<Head, kBlocks> &heads)
+{
+    unsigned b = base.block;
+    unsigned first = kRoots;
+
+    for (unsigned next = 1;; next++) {
+        unsigned behind = next_of(heads, base.block, next);
+        base.last = replay_block(base, b, first, behind == kNone);
+        base.last_block = b;
+        if (behind == kNone) {
+            return;
+        }
+        b = behind;
+        first = 0;
     }
 }
 
@@ -271,29 +315,32 @@ bool Play::erase_suspects(const std::array<Head, kBlocks> &heads)
  * chosen: where it cannot be read now the mount begins again without that block. */
 Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool format)
 {
-    const Block &from = state.blocks[base.block];
-    bool has_last = !format && base.last != 0;
-    bool whole = has_last && shows(base.block, base.last);
+    const Block &from = state.blocks[base.last_block];
+    bool has_last = !format && base.last != kNone;
+    bool whole = has_last && shows(base.last_block, base.last);
     bool copies = has_last && rules.copies && (rules.copies_again || !from.mount) &&
                   (whole || from.mount);
-    Page copy{DATA, STABLE, from.pages[base.last].value, from.pages[base.last].sector};
+    Page copy{DATA, STABLE, 0, 0};
     Map map = base.map;
     Done done = erase(target);
 
-    if (!whole) {
-        copy.value = OUTDATED; /* its content is lost */
+    if (has_last) { /* what cannot be read is lost */
+        const Page &last = from.pages[base.last];
+        copy.value = whole ? last.value : uint8_t{OUTDATED};
+        copy.sector = last.sector;
     }
     if (done != DONE) {
         return done;
     }
     if (has_last && whole && !copies) { /* a rule is left out */
-        map[copy.sector] = place(base.block, base.last);
+        map[copy.sector] = place(base.last_block, base.last);
     }
     if (format) {
         map.fill(kNone);
     }
     Block &block = state.blocks[target];
     block.version = version;
+    block.next = 0;
     block.mount = 1;
     block.copy = copies;
     block.map = map;
@@ -349,7 +396,7 @@ bool Play::choose(uint8_t below, Base &base, std::array<Head, kBlocks> &heads, u
             bool trusts = is_mount && (base.proven || !rules.trusts_proven);
             base.list = trusts ? state.blocks[b].ended : base.list;
             if (!is_mount) {
-                replay(base);
+                replay(base, heads);
             }
             return true;
         }
@@ -462,12 +509,50 @@ void Play::judge(bool format)
 
 /* Session */
 
+/* The blocks of the session's stretch. */
+unsigned Play::stretch() const
+{
+    unsigned blocks = 1U << state.block;
+
+    for (unsigned b = 0; b < shape.blocks && rules.stretch_stays; b++) {
+        blocks |= (state.blocks[b].version == state.blocks[state.block].version) << b;
+    }
+    return blocks;
+}
+
+/* The next block of the log without a root of its own. */
+Play::Done Play::go_on(unsigned target)
+{
+    Block &block = state.blocks[target];
+    const Block &before = state.blocks[state.block];
+    Done done = erase(target);
+
+    if (done == DONE) {
+        block.version = before.version;
+        block.next = static_cast<uint8_t>(before.next + 1U);
+        block.map = before.map;
+        block.list = before.list;
+        state.block = static_cast<uint8_t>(target);
+        state.next = 0;
+    }
+    return done;
+}
+
 /* The next block of the log, with its root. What the root before reaches stays until this one
  * counts. */
 Play::Done Play::open_block()
 {
-    unsigned kept = reached(state.map) | reached(state.blocks[state.block].map) | 1U << state.block;
-    unsigned target = take(kept | (rules.list_apart ? state.list : 0U));
+    unsigned kept = reached(state.map) | reached(state.blocks[state.block].map) | stretch();
+    unsigned spared = rules.list_apart ? state.list : 0U;
+
+    if (!state.blocks[state.block].mount && state.blocks[state.block].next + 1U < shape.stretch &&
+        chooser.pick(2) == 0) {
+        unsigned next = take(kept | (rules.next_unlisted ? state.list : 0U));
+        if (next != kNone) {
+            return go_on(next);
+        }
+    }
+    unsigned target = take(kept | spared);
 
     if (target == kNone && std::popcount(state.list) > kLeastList) {
         target = take(kept);
@@ -485,6 +570,7 @@ Play::Done Play::open_block()
     state.list = choose_list(kept | 1U << target,
                              static_cast<uint8_t>(state.list & ~(1U << target)));
     block.version = version;
+    block.next = 0;
     block.map = state.map;
     block.list = state.list;
     for (unsigned p = 0; p < kRoots && done == DONE; p++) {

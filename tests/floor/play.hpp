@@ -30,6 +30,9 @@ struct Rules {
     bool spares_base = true;    /* a mount's block is not its base */
     bool above_all = true;      /* a new version is above all that show */
     bool passes_blank = true;   /* its list empty, a mount passes over a blank END alone; */
+    bool stretch_stays = true;  /* blocks of a stretch stay until the next root counts */
+    bool next_unlisted = true;  /* no block of a list goes on with a stretch */
+    bool next_shows = true;     /* ... and its first page is its last unless another shows */
 };
 
 /* All ways through one call: each pass makes the choices of the pass before, but for the last one
@@ -72,11 +75,13 @@ private:
 
     struct Head { /* of a block, as a mount sees it */
         bool root = false;
+        bool next = false; /* of a stretch, but the first */
         bool suspect = false;
     };
     struct Base {
         unsigned block = kNone;
-        unsigned last = 0; /* page; 0: none */
+        unsigned last_block = kNone;
+        unsigned last = kNone; /* page; kNone: none */
         bool proven = false; /* a mount block whose second END shows */
         Map map{};           /* without the last page */
         uint8_t list = 0;
@@ -116,7 +121,9 @@ private:
     bool counts(unsigned block, Base &base);
     bool is_confirmed(unsigned block);
     bool has_ended(unsigned block, Base &base);
-    void replay(Base &base);
+    void replay(Base &base, const std::array<Head, kBlocks> &heads);
+    unsigned replay_block(Base &base, unsigned block, unsigned first, bool is_last);
+    unsigned next_of(const std::array<Head, kBlocks> &heads, unsigned block, unsigned next) const;
     bool erase_suspects(const std::array<Head, kBlocks> &heads);
     void mount(bool format);
     Done attempt(bool format, uint8_t &below, uint8_t &highest);
@@ -125,7 +132,9 @@ private:
     uint8_t choose_list(unsigned kept, uint8_t list);
     void judge(bool format);
     void put(unsigned sector, bool is_write);
+    unsigned stretch() const;
     Done open_block();
+    Done go_on(unsigned target);
 };
 
 std::string print(const State &state, const Shape &shape);

@@ -66,6 +66,8 @@ struct sim_head {
     uint32_t log_blocks;
     uint32_t degree;
     uint32_t maps;
+    uint32_t level;      /* tree */
+    uint32_t scrub_bits; /* tree */
     uint32_t sectors;
     uint32_t wear;         /* 0: no policy; else its place in nw_wear_kinds + 1 */
     uint32_t heal;         /* worn blocks are healed after so many erases; 0: never */

@@ -131,6 +131,8 @@ static int block_open(struct sim_subject *subject)
                                            .spare_blocks = (uint16_t)head->spare_blocks,
                                            .log_blocks = (uint16_t)head->log_blocks,
                                            .degree = (uint8_t)head->degree,
+                                           .level = (uint16_t)head->level,
+                                           .scrub_bits = (uint8_t)head->scrub_bits,
                                            .maps = (uint8_t)head->maps};
     /* Lavish writes a trim at once. */
     own->trims_late =
@@ -754,6 +756,8 @@ static void fit_blocks(struct nw_random *random, struct sim_head *head, uint32_t
     head->part.block_pages = (uint16_t)(16U + nw_random_below(random, pages));
     head->spare_blocks = 12U + nw_random_below(random, 4);
     head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
+    head->level = head->maps % 3U;
+    head->scrub_bits = head->maps % 2U;
 }
 
 static void tree_fit(struct nw_random *random, struct sim_head *head)

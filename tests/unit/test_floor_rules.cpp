@@ -22,9 +22,10 @@ namespace {
 
 using namespace floor_rules;
 
-constexpr Shape kSmall{7, 5, 1, 0, 3};
-constexpr Shape kTwoSectors{8, 5, 2, 0, 3};
-constexpr Shape kFailing{8, 5, 1, 1, 3};
+constexpr Shape kSmall{7, 5, 1, 0, 3, 1};
+constexpr Shape kTwoSectors{8, 5, 2, 0, 3, 1};
+constexpr Shape kFailing{8, 5, 1, 1, 3, 1};
+constexpr Shape kStretch{8, 5, 1, 0, 3, 2};
 constexpr unsigned kCalls = 60; /* a walk */
 
 constexpr uint64_t kLess = EFFORT(1, 10); /* so many times shorter */

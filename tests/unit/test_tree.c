@@ -228,8 +228,8 @@ static void test_longest_write(void **state)
         }
         uint32_t bound = longest(NW_FTL_TREE_CHANGE).programs;
 
-        assert_in_range(with_erase, 1, bound / 2U);
-        assert_in_range(without, 2, bound / 2U);
+        assert_in_range(with_erase, 1, bound * 2U / 3U);
+        assert_in_range(without, 2, bound * 2U / 3U);
         close_shape();
     }
 }

@@ -43,6 +43,7 @@ struct nw_stats {
     nw_count merges_full;    /* both sides copied to a fresh block */
     nw_count corrected;      /* bits repaired by ECC on the way up */
     nw_count retired;        /* blocks given up as bad while running */
+    nw_count scrubbed;       /* blocks emptied because too many bits had to be corrected there */
     nw_count lost;           /* sectors whose content could not be read when it had to be moved */
 };
 

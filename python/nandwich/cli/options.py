@@ -121,11 +121,19 @@ _LAYER_OPTIONS = (
     ("--degree", 255, "lavish, superblock; nftl: blocks of a chain."),
     ("--maps", 255, "lavish: maps in RAM."),
 )
+_TREE_OPTIONS = (
+    ("--level", 65535, "tree: blocks begun until the next in turn is cleaned; 0: never."),
+    ("--scrub-bits", 255, "tree: bits corrected in a page, to clean its block; 0: never."),
+)
+#: What these options tell a layer.
+LAYER_FIGURES = tuple(
+    name.removeprefix("--").replace("-", "_") for name, *_ in _LAYER_OPTIONS + _TREE_OPTIONS
+)
 
 
 def layer_options(function: _Decorated) -> _Decorated:
     """Adds what a translation layer may be told; 0 is its own default."""
-    return _numbers(function, _LAYER_OPTIONS)
+    return _numbers(function, _LAYER_OPTIONS + _TREE_OPTIONS)
 
 
 def device_layer_options(function: _Decorated) -> _Decorated:

@@ -12,6 +12,7 @@ from nandwich import _native, locks
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
+    LAYER_FIGURES,
     Quantity,
     json_option,
     layer_options,
@@ -254,7 +255,7 @@ def chosen(
     **choices: Any,
 ) -> Options:
     """What the command line asks for; InputError where two options do not go together."""
-    layer = {key: choices.pop(key) for key in ("spare_blocks", "log_blocks", "degree", "maps")}
+    layer = {key: choices.pop(key) for key in LAYER_FIGURES}
     figures = {
         "threshold": threshold,
         "heal": int(heal),
