@@ -47,7 +47,7 @@ static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
 
 int nw_floor_is_live(const struct nw_floor *floor, uint32_t page)
 {
-    return floor->live == NULL || (floor->live[page / 8U] >> page % 8U & 1U) != 0;
+    return floor->live == NULL || ((unsigned)floor->live[page / 8U] >> page % 8U & 1U) != 0;
 }
 
 static void set_live(struct nw_floor *floor, uint32_t page, int is)
