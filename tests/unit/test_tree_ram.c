@@ -3,7 +3,8 @@
  * Goal: what more RAM brings the tree layer, to the unit. With a bit a page cleaning reads no
  * sector's page but those that it moves, once. With the long list of changes a session writes four
  * blocks behind one root. A mount takes any RAM from the least on, whatever the session before it
- * had; one that writes nothing says NW_ERR_RAM and touches nothing.
+ * had; one that writes nothing says NW_ERR_RAM and touches nothing. A mount in the midst of a session
+ * keeps the trims that are in RAM alone, also where it meets more changes than the list has room for.
  * ctest: quick
  */
 #include <setjmp.h>
@@ -37,6 +38,7 @@ struct shape {
 static const struct shape large = {40, 64, 2048};
 static const struct shape small = {40, 16, 512};
 static const struct shape tiny = {40, 16, 256}; /* a stretch has pushes in it */
+static const struct shape tight = {40, 34, 256}; /* and a block more pages than the list has room */
 
 static struct nw_nand *nand;
 static struct nw_chip chip; /* a filter: reads of sectors' pages are counted */
@@ -118,7 +120,8 @@ static size_t least(void)
     return nw_ftl_tree_ram_bytes(&config, &chip.geometry);
 }
 
-static void open_shape(const struct shape *shape, size_t ram_bytes)
+/* A new device, with the least RAM or with plenty. */
+static void open_shape(const struct shape *shape, int plenty)
 {
     struct nw_part part;
     struct nw_nand_config twin = {.part = &part, .seed = 3};
@@ -137,7 +140,8 @@ static void open_shape(const struct shape *shape, size_t ram_bytes)
     ram = malloc(PLENTY);
     assert_non_null(ram);
     memset(ram, 0xC3, PLENTY);
-    assert_int_equal(nw_ftl_tree_format(&ftl, &chip, &config, ram, ram_bytes), NW_OK);
+    assert_int_equal(
+        nw_ftl_tree_format(&ftl, &chip, &config, ram, plenty ? PLENTY : least()), NW_OK);
     wanted = calloc(ftl.block.sectors, sizeof *wanted);
     assert_non_null(wanted);
 }
@@ -195,12 +199,12 @@ static void churn(struct nw_random *random, uint32_t writes)
 }
 
 /* Sectors' pages that are read for each that cleaning moves, in hundredths. */
-static uint32_t reads_a_copy(size_t ram_bytes)
+static uint32_t reads_a_copy(int plenty)
 {
     struct nw_random random;
 
     nw_random_seed(&random, 5);
-    open_shape(&small, ram_bytes);
+    open_shape(&small, plenty);
     for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
         write(sector);
     }
@@ -223,8 +227,8 @@ static uint32_t reads_a_copy(size_t ram_bytes)
 static void test_live_pages_alone(void **state)
 {
     (void)state;
-    assert_int_equal(reads_a_copy(PLENTY), 100);
-    assert_true(reads_a_copy(least()) > 200U);
+    assert_int_equal(reads_a_copy(1), 100);
+    assert_true(reads_a_copy(0) > 200U);
 }
 
 /* Pages that hold a root. */
@@ -240,11 +244,11 @@ static uint32_t roots(void)
 }
 
 /* Writes of a new device, until a root is written: how many there were. Costs are exact. */
-static uint32_t writes_behind_a_root(size_t ram_bytes, uint32_t blocks)
+static uint32_t writes_behind_a_root(int plenty, uint32_t blocks)
 {
     uint32_t behind = 0;
 
-    open_shape(&large, ram_bytes);
+    open_shape(&large, plenty);
     write(0);
     uint32_t before = roots(); /* the format's, and this block's */
     const struct nw_nand_counts *now = nw_nand_stats(nand);
@@ -266,8 +270,8 @@ static void test_one_root_for_four_blocks(void **state)
     uint32_t block = large.block_pages;
 
     (void)state;
-    assert_int_equal(writes_behind_a_root(PLENTY, STRETCH), STRETCH * block - ROOTS);
-    assert_int_equal(writes_behind_a_root(least(), 1), block - ROOTS);
+    assert_int_equal(writes_behind_a_root(1, STRETCH), STRETCH * block - ROOTS);
+    assert_int_equal(writes_behind_a_root(0, 1), block - ROOTS);
 }
 
 /* The blocks of a stretch have versions in a row, from one that is a multiple of eight on. */
@@ -278,7 +282,7 @@ static void test_versions(void **state)
     unsigned seen = 0;
 
     (void)state;
-    open_shape(&large, PLENTY);
+    open_shape(&large, 1);
     for (uint32_t i = 0; i < STRETCH * large.block_pages - ROOTS; i++) {
         write(i);
     }
@@ -326,7 +330,7 @@ static void fold(const struct shape *shape, uint32_t seed)
     struct nw_random random;
 
     nw_random_seed(&random, seed);
-    open_shape(shape, PLENTY);
+    open_shape(shape, 1);
     for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
         write(sector);
     }
@@ -366,6 +370,42 @@ static void test_mount_with_less(void **state)
     }
 }
 
+/* Trims that were not synced, and a program that fails: the mount behind it keeps them. */
+static void trim_and_fail(const struct shape *shape, int plenty, uint32_t seed)
+{
+    struct nw_random random;
+
+    nw_random_seed(&random, seed);
+    open_shape(shape, plenty);
+    for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
+        write(sector);
+    }
+    churn(&random, ftl.block.sectors + 3U * seed);
+    for (uint32_t i = 0; i < 1U + seed % 16U; i++) {
+        uint32_t sector = nw_random_below(&random, ftl.block.sectors / 2U);
+        struct nw_block_req req = request(sector);
+
+        wanted[sector] = 0;
+        assert_int_equal(nw_block_trim(&req), NW_OK);
+    }
+    nw_nand_doom(nand, ftl.tree->floor.current, 1);
+    for (uint32_t i = 0; i < 4U; i++) {
+        write(ftl.block.sectors / 2U + i);
+    }
+    check_all();
+    close_shape();
+}
+
+static void test_trims_stay(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < 100U; seed++) {
+        trim_and_fail(&tiny, seed % 2U != 0, seed);
+        trim_and_fail(&small, seed % 2U != 0, seed);
+        trim_and_fail(&tight, seed % 2U != 0, seed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_one_root_for_four_blocks),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_mount_with_less),
+        cmocka_unit_test(test_trims_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
