@@ -147,8 +147,8 @@ static inline int nw_tree_is_full(const struct nw_tree *tree, unsigned room)
 
 /* Changes below a child, and the first of them. */
 unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first);
-/* So many changes, from this one on, leave RAM. A mount in the midst of a session keeps trims: pages
- * tell of them no more, and all that they tell is older. */
+/* So many changes, from this one on, leave RAM. A mount in the midst of a session keeps trims: no
+ * page tells of them, and all that pages tell is older. */
 void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims);
 /* What waits below one child, most of all, goes down. Uses the buffer. */
 int nw_tree_push(struct nw_tree *tree);

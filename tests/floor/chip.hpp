@@ -115,7 +115,8 @@ inline bool is_certain(const Block &block, bool complete)
 {
     const Page &proof = block.pages[block.mount ? kEnd + complete : kRoots];
 
-    return block.version != 0 && block.next == 0 && block.pages[0].firm == STABLE && block.pages[0].holds == ROOT &&
+    return block.version != 0 && block.next == 0 && block.pages[0].firm == STABLE &&
+           block.pages[0].holds == ROOT &&
            proof.holds == (block.mount ? END : DATA) && proof.firm == STABLE;
 }
 

@@ -3,8 +3,9 @@
  * Goal: what more RAM brings the tree layer, to the unit. With a bit a page cleaning reads no
  * sector's page but those that it moves, once. With the long list of changes a session writes four
  * blocks behind one root. A mount takes any RAM from the least on, whatever the session before it
- * had; one that writes nothing says NW_ERR_RAM and touches nothing. A mount in the midst of a session
- * keeps the trims that are in RAM alone, also where it meets more changes than the list has room for.
+ * had; one that writes nothing says NW_ERR_RAM and touches nothing. A mount in the midst of a
+ * session keeps the trims that are in RAM alone, also where it meets more changes than the list has
+ * room for.
  * ctest: quick
  */
 #include <setjmp.h>

@@ -5,10 +5,9 @@
  * there answers an error, all others read as they did, and what is written later stays.
  *
  * Roots and nodes stand twice: of the map nothing is lost, and no write fails. The page written
- * last looks like one that was cut: its sector holds what it held before, or zeros; if a root counts
- * for that page alone, the trims of that root are undone. So may, on
- * chips with less than 18 spare bytes, the sector of any page that was written since the newest
- * root.
+ * last looks like one that was cut: its sector holds what it held before, or zeros; if a root
+ * counts for that page alone, the trims of that root are undone. So may, on chips with less than 18
+ * spare bytes, the sector of any page that was written since the newest root.
  * ctest: slow
  * ctest: soak
  */

@@ -23,7 +23,7 @@
 #define ECC_BITS 4U      /* a page */
 #define SCRUB_BITS 3U
 #define COLD 256U        /* sectors that are read and never written */
-#define FILLED 10000U    /* reads in which a page of these gets as many wrong bits as are corrected */
+#define FILLED 10000U    /* reads in which a page of these gets ECC_BITS wrong ones */
 #define RAM_BYTES (512U * 1024U) /* all that RAM is good for */
 
 static struct nw_nand *nand;
