@@ -213,8 +213,8 @@ void nw_floor_begin(struct nw_floor *floor, uint64_t version);
 int nw_floor_is_begun(const struct nw_floor *floor, uint16_t block);
 
 /* floor_base.c */
-/* The newest root that counts, to the buffer. NW_ERR_NOT_FOUND; NW_ERR_VERSION: another geometry;
- * NW_ERR_CORRUPT: the newest root is there and cannot be read. */
+/* The newest root that counts, to the buffer. NW_ERR_NOT_FOUND; NW_ERR_VERSION: another format or
+ * geometry; NW_ERR_CORRUPT: the newest root is there and cannot be read. */
 int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base);
 /* The page of a base that is the `at`th from its head on. */
 uint32_t nw_floor_page(const struct nw_floor *floor, const struct nw_floor_base *base,

@@ -21,6 +21,7 @@
 #define PLACE (NW_FLOOR_STRETCH - 1U) /* in a version: how manieth block of the stretch */
 #define MOST_VERSION 0xFFFFF00000ULL
 #define FAR 0x100000U
+#define KIND 0xFFFFFFU /* of a root's magic: the rest is the format */
 
 struct head {
     uint64_t version;
@@ -333,8 +334,10 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
         if (result < 0) {
             return result;
         }
-        if (result > 0 && nw_get32(floor->buffer + NW_FLOOR_MAGIC_AT) != floor->map->magic) {
-            return NW_ERR_NOT_FOUND;
+        uint32_t differs = nw_get32(floor->buffer + NW_FLOOR_MAGIC_AT) ^ floor->map->magic;
+
+        if (result > 0 && differs != 0) {
+            return (differs & KIND) != 0 ? (int)NW_ERR_NOT_FOUND : (int)NW_ERR_VERSION;
         }
         if (does != 0 && result > 0) {
             result = settle(floor, base->proven);

@@ -43,8 +43,8 @@ static int may_clean(const struct nw_floor *floor, uint16_t block)
            !nw_floor_is_begun(floor, block);
 }
 
-/* The block with the fewest pages that are reached, at most so many. Of equal ones the next behind
- * the hand, or some would be worn most. */
+/* The block with the fewest pages that are reached, at most so many, but for empty ones and those of
+ * the stretch, which stay. Of equal ones the next behind the hand, or some would be worn most. */
 static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;
@@ -77,18 +77,16 @@ static uint16_t next_in_turn(struct nw_tree *tree)
     return NW_FLOOR_NO_BLOCK;
 }
 
-/* Is the next block in turn to be cleaned? Not while blocks are short. */
+/* Is the next block in turn to be cleaned? */
 static int has_turn(const struct nw_tree *tree)
 {
-    return tree->level != 0 && tree->floor.opened >= tree->level &&
-           wanted(tree, (uint8_t)(tree->low - 1U)) == 0;
+    return tree->level != 0 && tree->floor.opened >= tree->level;
 }
 
 /* Is there a block to be scrubbed, and may it be by now? */
 static int has_scrub(const struct nw_tree *tree)
 {
-    return tree->floor.scrub != NW_FLOOR_NO_BLOCK && tree->rest == 0 &&
-           wanted(tree, (uint8_t)(tree->low - 1U)) == 0;
+    return tree->floor.scrub != NW_FLOOR_NO_BLOCK && tree->rest == 0;
 }
 
 /* A victim that is not needed to win a block; NW_FLOOR_NO_BLOCK. */

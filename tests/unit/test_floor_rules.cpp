@@ -25,7 +25,10 @@ using namespace floor_rules;
 constexpr Shape kSmall{7, 5, 1, 0, 3, 1};
 constexpr Shape kTwoSectors{8, 5, 2, 0, 3, 1};
 constexpr Shape kFailing{8, 5, 1, 1, 3, 1};
-constexpr Shape kStretch{8, 5, 1, 0, 3, 2};
+constexpr Shape kStretch{8, 5, 1, 0, 3, 2}; /* two blocks behind a root */
+constexpr Shape kStretchOfTwoSectors{8, 5, 2, 0, 3, 2};
+constexpr Shape kStretchFailing{8, 5, 1, 1, 3, 2};
+constexpr Shape kStretchOfThree{8, 5, 1, 0, 3, 3};
 constexpr unsigned kCalls = 60; /* a walk */
 
 constexpr uint64_t kLess = EFFORT(1, 10); /* so many times shorter */
@@ -50,6 +53,7 @@ void test_search(void **)
 {
     check("one sector", search(kSmall, Rules{}, is_soak() ? 20000000U : 40000U / kLess));
     check("a block that fails", search(kFailing, Rules{}, is_soak() ? 10000000U : 10000U / kLess));
+    check("stretches", search(kStretch, Rules{}, is_soak() ? 4000000U : 20000U / kLess));
 }
 
 /* Longer histories, at random. */
@@ -60,6 +64,11 @@ void test_walks(void **)
     check("one sector", wander(kSmall, Rules{}, 11, walks, kCalls));
     check("two sectors", wander(kTwoSectors, Rules{}, 12, walks, kCalls));
     check("a block that fails", wander(kFailing, Rules{}, 13, walks, kCalls));
+    walks = is_soak() ? 1000000U : walks;
+    check("stretches", wander(kStretch, Rules{}, 14, walks, kCalls));
+    check("stretches of two sectors", wander(kStretchOfTwoSectors, Rules{}, 15, walks, kCalls));
+    check("a block of a stretch that fails", wander(kStretchFailing, Rules{}, 16, walks, kCalls));
+    check("stretches of three", wander(kStretchOfThree, Rules{}, 17, walks, kCalls));
 }
 
 /* Each rule without which a history breaks a promise: left out, it is missed. */
@@ -68,9 +77,11 @@ void test_rules_are_needed(void **)
     static const struct {
         const char *name;
         bool Rules::*rule;
+        const Shape *shape = &kSmall;
     } needed[] = { /* those that take longest come first */
         {"a mount erases suspects first", &Rules::suspects_first},
         {"a base is passed over whose END is blank alone", &Rules::passes_blank},
+        {"a next block's first page is its last", &Rules::next_shows, &kStretch},
         {"a copy is copied again", &Rules::copies_again},
         {"a session leaves the list alone", &Rules::list_apart},
         {"an END tells whether there is a copy", &Rules::end_tells_copy},
@@ -82,15 +93,17 @@ void test_rules_are_needed(void **)
         {"a mount's root counts behind an END", &Rules::ended},
         {"a mount's block is of its base's list", &Rules::own_list},
         {"an END's list needs a second END", &Rules::trusts_proven},
+        {"no block of the list goes on", &Rules::next_unlisted, &kStretch},
+        {"blocks of a stretch stay", &Rules::stretch_stays, &kStretch},
     };
 
     for (const auto &left_out : needed) {
-        if (&left_out - needed < (is_soak() ? 0 : kLess > 1 ? 4 : 2)) {
+        if (&left_out - needed < (is_soak() ? 0 : kLess > 1 ? 5 : 3)) {
             continue;
         }
         Rules rules;
         rules.*left_out.rule = false;
-        Found found = wander(kSmall, rules, 5, 200000, kCalls);
+        Found found = wander(*left_out.shape, rules, 5, 200000, kCalls);
         print_message("without '%s': broken after %lu calls\n", left_out.name,
                       (unsigned long)found.steps);
         assert_false(found.broken.empty());

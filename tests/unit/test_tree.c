@@ -20,6 +20,8 @@
 #include "nandwich/ftl_page.h"
 #include "nandwich/ftl_tree_check.h"
 #include "nandwich/random.h"
+#include "../../core/ftl/mark.h"
+#include "../../core/ftl/tag.h"
 
 #define MOST_BYTES 2048U
 
@@ -406,6 +408,63 @@ static void test_refusals(void **state)
     close_shape();
 }
 
+/* The root of a new device gets the mark of the format before. */
+static void set_older_format(void)
+{
+    uint16_t block_pages = chip()->geometry.block_pages;
+    uint8_t kept[5][MOST_BYTES];
+    struct nw_tag tags[5];
+    struct nw_tagged tagged;
+    uint32_t first = 0;
+
+    nw_tagged_open(&tagged, chip(), NULL);
+    while (nw_nand_page_programs(nand, first) == 0) {
+        first += block_pages;
+    }
+    for (uint32_t i = 0; i < 5U; i++) { /* root, root, no copy, END, END */
+        if (nw_nand_page_programs(nand, first + i) != 0) {
+            assert_int_equal(nw_tagged_read(&tagged, first + i, ftl.block.sector_bytes, kept[i]),
+                             NW_TAG_GOOD);
+            tags[i] = tagged.tag;
+        }
+    }
+    tagged.req.block = first / block_pages;
+    assert_int_equal(nw_chip_erase(&tagged.req), NW_OK);
+    for (uint32_t i = 0; i < 5U; i++) {
+        if (i == 2U) {
+            continue;
+        }
+        if (tags[i].word == NW_MARK_LIST) {
+            assert_int_equal(kept[i][3], '0' + NW_MARK_TREE_FORMAT);
+            kept[i][3]--;
+            tags[i].crc = nw_tag_sum(kept[i], ftl.block.sector_bytes);
+        }
+        tagged.tag = tags[i];
+        assert_int_equal(nw_tagged_program(&tagged, first + i, ftl.block.sector_bytes, kept[i]),
+                         NW_OK);
+    }
+}
+
+/* Another format is refused as such, and nothing is written; a format makes it a device. */
+static void test_older_format(void **state)
+{
+    struct nw_nand_counts before;
+
+    (void)state;
+    open_shape(&shapes[1]);
+    set_older_format();
+    before = *nw_nand_stats(nand);
+    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &config, ram, ram_bytes), NW_ERR_VERSION);
+    assert_int_equal(nw_ftl_tree_mount_read_only(&ftl, chip(), &config, ram, ram_bytes),
+                     NW_ERR_VERSION);
+    assert_int_equal(nw_nand_stats(nand)->programs, before.programs);
+    assert_int_equal(nw_nand_stats(nand)->erases, before.erases);
+    assert_int_equal(nw_ftl_tree_format(&ftl, chip(), &config, ram, ram_bytes), NW_OK);
+    mount();
+    check_all();
+    close_shape();
+}
+
 /* Exact costs of a small script: K9F1G08U0A's pages, 40 blocks of 64. */
 static void test_costs(void **state)
 {
@@ -481,7 +540,7 @@ int main(void)
         cmocka_unit_test(test_ram),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_costs), cmocka_unit_test(test_longest_write),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_read_only),    cmocka_unit_test(test_older_format),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,8 @@
  * device mounts, all that was acknowledged is there, the sector under way holds the old content or
  * the new, and keeps what it showed at one more power-up of each view. Before each of these mounts
  * a read-only one shows what was acknowledged, and changes nothing. Four cuts once lost a sector
- * that was acknowledged long before.
+ * that was acknowledged long before. With the least RAM, and with so much that a session goes on
+ * into several blocks behind one root.
  * ctest: quick
  * ctest: soak
  */
@@ -20,10 +21,13 @@
 #include <cmocka.h>
 
 #include "effort.h"
+#include "nandwich/bytes.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/random.h"
+#include "../../core/ftl/floor.h"
 #include "views.h"
 
+#define BESIDE 2048U /* bytes of RAM over the least: stretches, a bit a page, some of the map */
 #define SHARE 8U /* one sector in so many is read without writing; all by the mount behind it */
 
 static struct nw_ftl_tree ftl;
@@ -32,6 +36,7 @@ static void *ram;
 static size_t ram_bytes;
 static uint32_t *wanted;
 static uint32_t serial;
+static unsigned gone_on; /* cuts in a block that goes on with a stretch */
 
 static int write(uint32_t sector, uint32_t token)
 {
@@ -89,51 +94,76 @@ static void judge(void)
     views_judge(&judged);
 }
 
+/* Does the block that was written last go on with a stretch? */
+static int goes_on(const struct views *device)
+{
+    uint64_t newest = 0;
+
+    for (uint32_t page = 0; page < VIEWS_PAGES; page++) {
+        const uint8_t *tag = device->bytes[page] + VIEWS_BYTES;
+        uint64_t version = nw_get32(tag + 4) | ((uint64_t)tag[8] << 32);
+
+        newest = device->written[page] && version > newest ? version : newest;
+    }
+    return newest % NW_FLOOR_STRETCH != 0;
+}
+
+/* A used device, a write that is cut, and all that may come behind it. */
+static void try_seed(uint32_t seed, uint32_t cuts, uint32_t walks)
+{
+    struct nw_random random;
+    struct views *device = calloc(1, sizeof *device);
+
+    views_now = device;
+    assert_true(ram != NULL && device != NULL);
+    assert_int_equal(nw_ftl_tree_format(&ftl, &views_chip, &config, ram, ram_bytes), NW_OK);
+    wanted = calloc(ftl.block.sectors, sizeof *wanted);
+    assert_non_null(wanted);
+    nw_random_seed(&random, seed);
+    for (uint32_t i = 0; i < ftl.block.sectors + nw_random_below(&random, 200); i++) {
+        uint32_t sector = i < ftl.block.sectors ? i
+                                                : nw_random_below(&random, ftl.block.sectors);
+        wanted[sector] = ++serial;
+        assert_int_equal(write(sector, serial), NW_OK);
+    }
+    judged.mount = mount;
+    judged.holds = holds;
+    judged.wanted = wanted;
+    judged.count = ftl.block.sectors;
+    judged.under_way = nw_random_below(&random, ftl.block.sectors);
+    judged.coming = ++serial;
+    device->cut_after = 1;
+    assert_int_equal(write(judged.under_way, serial), NW_ERR_POWER);
+    gone_on += goes_on(device) != 0;
+    judged.histories += views_mounts(device, cuts, mount, judge);
+    judged.random = &random;
+    for (uint32_t walk = 0; walk < walks; walk++) {
+        views_walk(device, &random, 2U + walk % 5U, mount, judge);
+    }
+    judged.random = NULL;
+    free(wanted);
+    free(device);
+}
+
 static void test_views(void **state)
 {
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 6U : 2U;
     uint32_t cuts = getenv("NW_SOAK") != NULL ? 3U : 2U;
-    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : EFFORT(10000U, 2500U);
+    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : EFFORT(6000U, 1500U);
+    size_t least = nw_ftl_tree_ram_bytes(&config, &views_chip.geometry);
 
     (void)state;
-    ram_bytes = nw_ftl_tree_ram_bytes(&config, &views_chip.geometry);
-    ram = malloc(ram_bytes);
-    for (uint32_t seed = 0; seed < seeds; seed++) {
-        struct nw_random random;
-        struct views *device = calloc(1, sizeof *device);
-
-        views_now = device;
-        assert_true(ram != NULL && device != NULL);
-        assert_int_equal(nw_ftl_tree_format(&ftl, &views_chip, &config, ram, ram_bytes), NW_OK);
-        wanted = calloc(ftl.block.sectors, sizeof *wanted);
-        assert_non_null(wanted);
-        nw_random_seed(&random, seed);
-        for (uint32_t i = 0; i < ftl.block.sectors + nw_random_below(&random, 200); i++) {
-            uint32_t sector = i < ftl.block.sectors
-                                  ? i
-                                  : nw_random_below(&random, ftl.block.sectors);
-            wanted[sector] = ++serial;
-            assert_int_equal(write(sector, serial), NW_OK);
+    ram = malloc(least + BESIDE);
+    for (ram_bytes = least; ram_bytes <= least + BESIDE; ram_bytes += BESIDE) {
+        gone_on = 0;
+        for (uint32_t seed = 0; seed < seeds; seed++) {
+            try_seed(seed, cuts, walks);
         }
-        judged.mount = mount;
-        judged.holds = holds;
-        judged.wanted = wanted;
-        judged.count = ftl.block.sectors;
-        judged.under_way = nw_random_below(&random, ftl.block.sectors);
-        judged.coming = ++serial;
-        device->cut_after = 1;
-        assert_int_equal(write(judged.under_way, serial), NW_ERR_POWER);
-        judged.histories += views_mounts(device, cuts, mount, judge);
-        judged.random = &random;
-        for (uint32_t walk = 0; walk < walks; walk++) {
-            views_walk(device, &random, 2U + walk % 5U, mount, judge);
-        }
-        judged.random = NULL;
-        free(wanted);
-        free(device);
+        print_message("%u bytes of RAM: %u histories, %u of %u cuts in a block that goes on\n",
+                      (unsigned)ram_bytes, (unsigned)judged.histories, gone_on, (unsigned)seeds);
+        assert_int_equal(gone_on != 0, ram_bytes != least);
     }
     free(ram);
-    print_message("%u histories\n", (unsigned)judged.histories);
     assert_true(judged.histories > 500U);
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ftl_tree.h - a translation layer for little RAM: any sector may lie in any page, and the map that
- * says where lies on the chip. 128 MB of NAND and 4 KB of RAM, the page buffer of 2 KB included;
- * more RAM is a cache of the map. How, each bit on the chip, and why a cut is survived:
- * docs/faults.md and docs/ftl-tree.md.
+ * says where lies on the chip. 128 MB of NAND and 4 KB of RAM, the page buffer of 2 KB included.
+ * How, each bit on the chip, and why a cut is survived: docs/faults.md and docs/ftl-tree.md.
  *
- * SECTORS. One sector is one page: nw_ftl_tree_sectors(). Small pages hold few changes of the map,
- * so each costs more there and fewer are offered.
+ * RAM IS A DIAL, from nw_ftl_tree_ram_bytes() on. More brings in this order: a longer list of
+ * changes, so that up to four blocks stand behind one root; a bit a page, so that cleaning reads
+ * only what it moves; a cache of the map, for which four pages are kept before. Each mount may have
+ * other RAM. Without writing, one with less than the session before may answer NW_ERR_RAM.
+ *
+ * SECTORS. One sector is one page: nw_ftl_tree_sectors(). The smaller pages, the fewer are offered.
  *
  * DURABLE. A write is durable when it has returned NW_OK; a trim after a sync (or earlier). Power
  * may be cut at any moment, any number of times, in mounts and formats too; what was being written
@@ -19,25 +22,21 @@
  *
  * A PAGE THAT ROTS costs what it alone held: reads of that sector answer NW_ERR_ECC or
  * NW_ERR_CORRUPT until it is written (it is req->sector + req->done). Of map and roots nothing, for
- * these stand twice. Two exceptions, which show older content and no error at the next mount: the
- * page that was written last of all, which looks torn; and where tags have less than 18 spare bytes
- * any page written since the newest root. Beyond this: two such pages at a time, and wrong bits in
- * nodes, of which look-ups read parts without a checksum. A mount checks each node.
+ * these stand twice. Two exceptions show older content and no error at the next mount: the page
+ * written last of all, which looks torn; and where tags have less than 18 spare bytes any page
+ * written since the newest root. Beyond this: two such pages at a time, and wrong bits in nodes, of
+ * which look-ups read parts without a checksum. A mount checks each node. Scrubbing: see config.
  *
  * COST, in chip operations; nw_ftl_tree_longest() computes the longest calls.
- *   read   a look-up of at most 3 reads, none for most of the next 31 sectors; and 1 read, or 2
- *          of what a cut left in a session that cannot write
- *   write  1 program and a look-up, and beside it as a rule one of these: 2 programs to begin a
- *          block; an erase; a push of changes down the tree, mostly 4 programs; pages of the block
- *          being cleaned
+ *   read   a look-up of at most 3 reads, none for most of the next 31 sectors; and the page, or 2
+ *   write  1 program, a look-up and, as a rule, one of these: begin a block (2 programs, or none
+ *          behind a root), erase one, push changes down the tree (mostly 4 programs), clean pages
  *   trim   a look-up; it may push      sync   0 without trims before it, else 2 programs or 3
  *   idle   steps that each fit the budget left: a page of cleaning, or an erase
- *   mount  reads the tag of each block's first page, the newest block's tags, the map once; 5
- *          programs and an erase, and cleaning if free blocks are short
- *
- * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on);
- * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none;
- * else what the chip answers. RAM: nw_ftl_tree_ram_bytes().
+ *   mount  the tag of each block's first page, tags of the last block, or four; the map once; 5
+ *          programs, an erase; cleaning if free blocks are short
+ * ERRORS: NW_ERR_FULL when bad blocks have eaten the spare ones (reads go on); NW_ERR_UNSUPPORTED
+ * for data == NULL on a chip that keeps payload or data on one that keeps none; else the chip's.
  */
 #ifndef NANDWICH_FTL_TREE_H
 #define NANDWICH_FTL_TREE_H
@@ -58,9 +57,11 @@ struct nw_ftl_tree_config {
     uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks, at least 12;
                             * 0: blocks / 8 + 12. The fewer, the more moves a write */
     uint16_t level;        /* 0: never; else once so many blocks were begun, the next block in
-                            * turn is written anew, whatever is in it: wear gets even */
+                            * turn is written anew, whatever is in it: wear gets even. It mixes
+                            * what changes with what does not, so each write costs more */
     uint8_t scrub_bits;    /* 0: never; else a block is written anew in which a read corrected so
-                            * many bits of a page: below what the chip can correct */
+                            * many bits: below what the chip can correct. One in 64 writes at most;
+                            * stats.scrubbed. In a read-only mount never */
 };
 
 struct nw_tree; /* in the caller's RAM */
@@ -81,7 +82,7 @@ struct nw_ftl_tree {
  * 65,536 pages in all, else 3; `c` is (page_bytes / 2 - 36) / w; quotients are rounded down. So no
  * chip of up to 65,536 pages has too many; beyond that 79,050 such pages of 256 bytes are the most,
  * 918,340 of 512 and 8,566,602 of 1,024; of 2,048 or more bytes there are never too many. Of 256
- * pages a block 255 are used.
+ * pages a block 253 are used.
  */
 size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
                              const struct nw_geometry *geometry);
@@ -103,9 +104,9 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
  * aligned for any type and belongs to the layer from now on, like `chip`.
  * Nothing is written or erased on a chip that holds none: NW_ERR_BLANK: nothing is written there;
  * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what; NW_ERR_VERSION: another
- * configuration or geometry; NW_ERR_CORRUPT: the newest root is there and cannot be read. Else as
- * format. A device without a free block, or with a node of which both copies are lost, mounts and
- * can be read: changes answer NW_ERR_FULL or that error. There is nothing to close.
+ * configuration, geometry or format; NW_ERR_CORRUPT: the newest root is there and cannot be read.
+ * Else as format. A device without a free block, or with a node of which both copies are lost,
+ * mounts and can be read: changes answer NW_ERR_FULL or that error. There is nothing to close.
  */
 int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes);
@@ -113,7 +114,8 @@ int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
 /*
  * The same without writing anything, for as long as the device is open: changes answer
  * NW_ERR_UNSUPPORTED. It shows what a mount would show. What was under way when power went is old
- * or new at each read, until a mount writes; what was acknowledged is there.
+ * or new at each read, until a mount writes; what was acknowledged is there. NW_ERR_RAM: also where
+ * the session before had more RAM, and left more changes than there is room for here.
  */
 int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                                 const struct nw_ftl_tree_config *config, void *ram,
