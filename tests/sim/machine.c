@@ -35,13 +35,21 @@ __attribute__((format(printf, 3, 4))) static int fail(struct sim_machine *machin
 
 /* Blocks */
 
+/* Blocks of the subject's chip: with the oob filter one for many of the part's. */
 static uint32_t count_blocks(const struct sim_machine *machine, int failed)
 {
+    uint32_t join = machine->head.oob != 0 ? machine->head.join : 1U;
+    uint32_t last = UINT32_MAX;
     uint32_t count = 0;
 
     for (uint32_t i = 0; machine->nand != NULL && i < machine->gate.chip.geometry.blocks; i++) {
-        count += nw_nand_block_bad(machine->nand, i) != 0 ||
-                 (failed && nw_nand_block_failed(machine->nand, i) != 0);
+        int is_out = nw_nand_block_bad(machine->nand, i) != 0 ||
+                     (failed && nw_nand_block_failed(machine->nand, i) != 0);
+
+        if (is_out && i / join != last) {
+            last = i / join;
+            count++;
+        }
     }
     return count;
 }
@@ -149,7 +157,7 @@ static int judge_cost(struct sim_machine *machine, const struct sim_counts *befo
     uint64_t busy_us = reads * chip->read_us + programs * chip->program_us +
                        erases * chip->erase_us;
 
-    if (machine->ecc_ram != NULL || (reads <= most->reads && programs <= most->programs &&
+    if (machine->subject.chip != &machine->gate.chip || (reads <= most->reads && programs <= most->programs &&
                                      erases <= most->erases && busy_us <= most->busy_us)) {
         return 0;
     }
@@ -427,6 +435,11 @@ int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
     if (head->ecc != 0) {
         result = open_ecc(machine);
         subject->chip = &machine->ecc.chip;
+    }
+    if (head->oob != 0 && result == NW_OK) {
+        result = nw_oob_open(&machine->oob, subject->chip, (uint16_t)head->oob,
+                             (uint16_t)head->join);
+        subject->chip = &machine->oob.chip;
     }
     result = result < 0 ? result : head->kind->open(subject);
     result = result < 0 ? result : head->kind->format(subject);
