@@ -96,6 +96,9 @@ Examples:
 """
 
 
+_LAYER_FIGURES = ("spare_blocks", "log_blocks", "degree", "maps", "page_bytes", "join")
+
+
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("source", metavar="TRACE|gen:NAME")
 @click.option(
@@ -112,6 +115,20 @@ Examples:
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
 @layer_options
+@click.option(
+    "--page",
+    "page_bytes",
+    type=Quantity("size"),
+    default=0,
+    metavar="SIZE",
+    help="Of a part without a spare area (NOR), which gets one: pages of so many bytes; 512.",
+)
+@click.option(
+    "--join",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The same: erase blocks of the part in a block; the fewest that have 30 pages.",
+)
 @click.option(
     "--ram",
     type=Quantity("size"),
@@ -254,7 +271,7 @@ def chosen(
     **choices: Any,
 ) -> Options:
     """What the command line asks for; InputError where two options do not go together."""
-    layer = {key: choices.pop(key) for key in ("spare_blocks", "log_blocks", "degree", "maps")}
+    layer = {key: choices.pop(key) for key in _LAYER_FIGURES}
     figures = {
         "threshold": threshold,
         "heal": int(heal),
