@@ -114,7 +114,8 @@ static int open_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join)
     int result = NW_ERR_CONFIG;
 
     for (uint32_t i = first; i <= last && page_bytes <= UINT16_MAX && i <= UINT16_MAX; i++) {
-        result = nw_oob_open(&stack->oob, stack->chip, (uint16_t)page_bytes, (uint16_t)i);
+        result = nw_oob_open(&stack->oob, stack->chip, (uint16_t)page_bytes, (uint16_t)i,
+                             stack->oob_tail);
         if (result == NW_OK && (join != 0 ||
                                 stack->oob.chip.geometry.block_pages >= NW_STACK_OOB_PAGES)) {
             break;
@@ -132,18 +133,23 @@ int nw_stack_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join, str
 {
     uint32_t bytes = page_bytes != 0 ? page_bytes : OOB_PAGE_BYTES;
     const struct nw_geometry *geometry = &stack->chip->geometry;
-    int result = open_oob(stack, bytes, join);
+    int result;
 
+    if (geometry->program_bytes == geometry->page_bytes) {
+        stack->oob_tail = malloc(geometry->page_bytes);
+        if (stack->oob_tail == NULL) {
+            return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+        }
+    }
+    result = open_oob(stack, bytes, join);
     if (result < 0) {
         return nw_refuse(why, result,
-                         "%s cannot be given a spare area: asked for are pages of %u B and %u "
-                         "blocks joined to one (0: as many as it takes); it has %u blocks of %u "
-                         "pages of %u B, each of %u programs%s, in units of %u B, and needed are "
-                         "whole pages, any number of programs and units of 1 or 2 B",
+                         "%s cannot be given a spare area with pages of %u B and %u blocks joined "
+                         "to one (0: as many as it takes). It has %u blocks of %u pages of %u B, "
+                         "of %u programs in units of %u B. A NOR takes any number, and its pages "
+                         "are joined whole; DataFlash needs 15 B in its pages besides",
                          stack->part.name, bytes, join, geometry->blocks, geometry->block_pages,
-                         geometry->page_bytes, geometry->page_programs,
-                         geometry->page_programs == NW_PROGRAMS_UNLIMITED ? " or more" : "",
-                         geometry->program_bytes);
+                         geometry->page_bytes, geometry->page_programs, geometry->program_bytes);
     }
     stack->chip = &stack->oob.chip;
     return NW_OK;
@@ -293,6 +299,7 @@ void nw_stack_close(struct nw_stack *stack)
     nw_tier_policies_close(stack->tier_policies);
     free(stack->tier_ram);
     free(stack->ecc_ram);
+    free(stack->oob_tail);
     free(stack->layer_state);
     free(stack->layer_ram);
     free(stack->wear);

@@ -410,6 +410,21 @@ static int open_ecc(struct sim_machine *machine)
     return nw_ecc_open(&machine->ecc, &machine->gate.chip, &config, machine->ecc_ram, bytes);
 }
 
+static int open_oob(struct sim_machine *machine)
+{
+    struct nw_chip *below = &machine->gate.chip;
+    uint16_t bytes = below->geometry.page_bytes;
+
+    if (below->geometry.program_bytes == bytes) {
+        machine->oob_tail = malloc(bytes);
+        if (machine->oob_tail == NULL) {
+            return NW_ERR_RAM;
+        }
+    }
+    return nw_oob_open(&machine->oob, below, (uint16_t)machine->head.oob,
+                       (uint16_t)machine->head.join, machine->oob_tail);
+}
+
 int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
                      const struct sim_board *board)
 {
@@ -437,8 +452,7 @@ int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
         subject->chip = &machine->ecc.chip;
     }
     if (head->oob != 0 && result == NW_OK) {
-        result = nw_oob_open(&machine->oob, subject->chip, (uint16_t)head->oob,
-                             (uint16_t)head->join);
+        result = open_oob(machine);
         subject->chip = &machine->oob.chip;
     }
     result = result < 0 ? result : head->kind->open(subject);
@@ -456,6 +470,7 @@ void sim_machine_close(struct sim_machine *machine)
     }
     nw_nand_close(machine->nand);
     free(machine->ecc_ram);
+    free(machine->oob_tail);
     memset(machine, 0, sizeof *machine);
 }
 

@@ -59,6 +59,7 @@ struct sim_machine {
     struct nw_ecc ecc;
     void *ecc_ram;
     struct nw_oob oob;
+    uint8_t *oob_tail;
     uint8_t up;
     uint8_t clean;  /* no call has failed since the mount */
     uint8_t rotten; /* a page was spoilt */

@@ -94,15 +94,16 @@ static void draw_wear(struct nw_random *random, struct sim_head *head)
     }
 }
 
-/* A part without a spare area has one by the oob filter: pages of one to four of the part's, and so
- * many a block as the layers like. */
+/* A part without a spare area has one by the oob filter: pages of one to four of the part's, less
+ * what DataFlash has beyond a power of two, and so many a block as the layers like. */
 static void draw_oob(struct nw_random *random, struct sim_head *head)
 {
     uint32_t span = 1UL << below(random, 3);
     uint32_t pages = between(random, 16, 40) * span + 3U;
 
     if (head->kind->layer != NULL && head->part.spare_bytes == 0) {
-        head->oob = span * head->part.page_bytes;
+        span *= head->part.program_bytes == head->part.page_bytes && span == 1U ? 2U : 1U;
+        head->oob = span * (head->part.page_bytes & ~0xFFU);
         head->join = (pages + head->part.block_pages - 1U) / head->part.block_pages;
     }
 }

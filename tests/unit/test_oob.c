@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goal: serial NOR has a spare area behind nandwich/oob.h, at a price that is counted here, and a
- * power cut at any operation of the chip leaves what chip.h allows: the tree layer lives on it. */
+/* Goal: serial NOR and DataFlash have a spare area behind nandwich/oob.h, at a price that is counted
+ * here, and a power cut at any operation of the chip leaves what chip.h allows: the tree layer lives
+ * on it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/bytes.h"
+#include "nandwich/crc.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/oob.h"
 
@@ -68,7 +70,7 @@ static void shapes_are_those_of_the_header(void **state)
         const struct nw_geometry *above = &oob.chip.geometry;
         uint32_t span = rows[i].page_bytes / rows[i].chip_page;
 
-        assert_int_equal(nw_oob_open(&oob, &below, rows[i].page_bytes, rows[i].join), NW_OK);
+        assert_int_equal(nw_oob_open(&oob, &below, rows[i].page_bytes, rows[i].join, NULL), NW_OK);
         assert_int_equal(above->block_pages, rows[i].pages);
         assert_int_equal(above->blocks, 256 / rows[i].join);
         assert_int_equal(above->page_bytes, rows[i].page_bytes);
@@ -86,7 +88,7 @@ static void shapes_are_those_of_the_header(void **state)
         assert_null(oob.chip.ops->buffer_program);
         assert_null(oob.chip.ops->heal);
         /* Nothing overlaps, and one page more would. */
-        uint32_t per = (rows[i].chip_page - 4U) / NW_OOB_BYTES;
+        uint32_t per = rows[i].chip_page / NW_OOB_BYTES;
         uint32_t chip_pages = (uint32_t)rows[i].join * rows[i].block_pages;
         assert_true(rows[i].pages * span <= oob.spare_page);
         assert_true((rows[i].pages + per - 1U) / per <= chip_pages - oob.spare_page);
@@ -101,49 +103,56 @@ static void chips_that_cannot_are_refused(void **state)
     struct nw_oob oob;
 
     (void)state;
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 256), NW_OK);
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 0), NW_ERR_CONFIG);
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 257), NW_ERR_CONFIG);
-    assert_int_equal(nw_oob_open(&oob, &below, 0, 16), NW_ERR_CONFIG);
-    assert_int_equal(nw_oob_open(&oob, &below, 500, 16), NW_ERR_CONFIG);
-    assert_int_equal(nw_oob_open(&oob, &below, 4096, 1), NW_ERR_CONFIG); /* data alone fill it */
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 256, NULL), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 0, NULL), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 257, NULL), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 0, 16, NULL), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 500, 16, NULL), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 4096, 1, NULL), NW_ERR_CONFIG); /* it is full */
     below.geometry.program_bytes = 2;
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_OK);
     below.geometry.program_bytes = 4;
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_ERR_CONFIG);
     below.geometry = shape;
     below.geometry.page_programs = 15;
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_ERR_CONFIG);
     below.geometry = shape;
     below.geometry.flags |= NW_CHIP_IN_ORDER;
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_ERR_CONFIG);
     below.geometry = shape;
     below.geometry.erased = 7;
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_ERR_CONFIG);
     below.geometry = nor_shape(16, 256, 256);
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_ERR_CONFIG);
     below.geometry = nor_shape(256, 4096, 32);
-    assert_int_equal(nw_oob_open(&oob, &below, 512, 16), NW_ERR_CONFIG);
+    assert_int_equal(nw_oob_open(&oob, &below, 512, 16, NULL), NW_ERR_CONFIG);
 }
 
 static void parts_that_cannot_are_refused(void **state)
 {
-    static const char *const names[] = {"AT45DB041B", "K9F1G08U0A", "W25N01GV"};
+    static const struct {
+        const char *name;
+        uint16_t page_bytes;
+        uint8_t whole; /* as DataFlash */
+    } rows[] = {
+        {"K9F1G08U0A", 4096, 0}, {"K9F1G08U0A", 2032, 1}, {"W25N01GV", 4096, 0},
+        {"AT45DB041B", 528, 0},  {"AT45DB041B", 264, 1},  {"AT45DB041B", 514, 1},
+        {"AT45DB041B", 768, 1},  {"W25Q128JV", 512, 1},
+    };
+    static uint8_t tail[2048];
 
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct nw_nand_config config = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct nw_part part;
-        struct nw_nand *nand;
         struct nw_oob oob;
 
-        assert_int_equal(nw_parts_get(names[i], &part), NW_OK);
-        config.part = &part;
-        config.blocks = 32;
+        assert_int_equal(nw_parts_get(rows[i].name, &part), NW_OK);
+        struct nw_nand_config config = {.part = &part, .blocks = 32};
+        struct nw_nand *nand;
         assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
-        assert_int_equal(
-            nw_oob_open(&oob, nw_nand_chip(nand), (uint16_t)(2U * part.page_bytes), 16),
-            NW_ERR_CONFIG);
+        assert_int_equal(nw_oob_open(&oob, nw_nand_chip(nand), rows[i].page_bytes, 16,
+                                     rows[i].whole ? tail : NULL),
+                         NW_ERR_CONFIG);
         nw_nand_close(nand);
     }
 }
@@ -167,7 +176,7 @@ static void bytes_have_places_of_their_own(void **state)
 
     (void)state;
     memory_open(&shape);
-    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4, NULL), NW_OK);
     for (uint32_t page = 0; page < 2U * 30U; page++) {
         struct nw_chip_req req = {.chip = &oob.chip, .page = page, .length = 512,
                                   .spare_length = sizeof spare, .data = data, .spare = spare};
@@ -200,6 +209,69 @@ static void bytes_have_places_of_their_own(void **state)
     assert_int_equal(memory.calls[MEMORY_PROGRAM], 0);
 }
 
+/* DataFlash: spare bytes share the last page of the chip, which is programmed once, whole. */
+static void spare_shares_the_last_page_of_dataflash(void **state)
+{
+    static const struct {
+        uint16_t chip_page;
+        uint16_t page_bytes;
+        uint16_t spare; /* expected */
+        uint16_t span;
+    } rows[] = {{264, 512, 16, 2}, {264, 513, 15, 2}, {264, 1024, 18, 4}, {528, 512, 16, 1},
+                {1056, 1024, 18, 1}};
+    static uint8_t tail[1056];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct nw_geometry shape = nor_shape(rows[i].chip_page, 8, 3);
+        struct nw_oob oob;
+        uint8_t data[1024];
+        uint8_t read[1024 + NW_OOB_BYTES];
+        uint8_t spare[NW_OOB_BYTES];
+
+        shape.program_bytes = shape.page_bytes;
+        shape.page_programs = 1;
+        memory_open(&shape);
+        assert_int_equal(nw_oob_open(&oob, &memory.chip, rows[i].page_bytes, 3, tail), NW_OK);
+        assert_int_equal(oob.chip.geometry.blocks, 1);
+        assert_int_equal(oob.chip.geometry.block_pages, 24 / rows[i].span);
+        assert_int_equal(oob.chip.geometry.spare_bytes, rows[i].spare);
+        assert_int_equal(oob.chip.geometry.program_bytes, rows[i].page_bytes);
+        assert_int_equal(oob.chip.geometry.page_programs, 1);
+        assert_int_equal(oob.chip.geometry.program_us, 400 * rows[i].span);
+        struct nw_chip_req req = {.chip = &oob.chip, .length = rows[i].page_bytes, .data = data,
+                                  .spare_length = rows[i].spare, .spare = spare};
+        for (req.page = 0; req.page < 24U / rows[i].span; req.page++) {
+            struct nw_chip_req before = req;
+
+            pattern(data, sizeof data, req.page);
+            pattern(spare, sizeof spare, req.page + 100U);
+            assert_int_equal(nw_chip_program(&req), NW_OK);
+            assert_memory_equal(&req, &before, sizeof req);
+            assert_int_equal(memory.last.page, (req.page + 1U) * rows[i].span - 1U);
+            assert_int_equal(memory.last.length, rows[i].chip_page);
+            assert_int_equal(memory.last.spare_length, 0);
+        }
+        assert_int_equal(memory.calls[MEMORY_PROGRAM], 24);
+        req.data = read;
+        req.spare = read + 1024;
+        for (req.page = 0; req.page < 24U / rows[i].span; req.page++) {
+            pattern(data, sizeof data, req.page);
+            pattern(spare, sizeof spare, req.page + 100U);
+            assert_int_equal(nw_chip_read(&req), NW_OK);
+            assert_memory_equal(read, data, rows[i].page_bytes);
+            assert_memory_equal(read + 1024, spare, rows[i].spare);
+        }
+        req.page = 0; /* without data: one program */
+        req.length = 0;
+        assert_int_equal(nw_chip_program(&req), NW_OK);
+        assert_int_equal(memory.calls[MEMORY_PROGRAM], 25);
+        req.spare_length = 0;
+        assert_int_equal(nw_chip_program(&req), NW_OK);
+        assert_int_equal(memory.calls[MEMORY_PROGRAM], 25);
+    }
+}
+
 /* Operations of the chip that a request takes, as the header has them. */
 static void costs_are_those_of_the_header(void **state)
 {
@@ -222,7 +294,7 @@ static void costs_are_those_of_the_header(void **state)
         assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
         config.part = &part;
         assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
-        assert_int_equal(nw_oob_open(&oob, nw_nand_chip(nand), 4096, 17), NW_OK);
+        assert_int_equal(nw_oob_open(&oob, nw_nand_chip(nand), 4096, 17, NULL), NW_OK);
         struct nw_chip_req req = {.chip = &oob.chip, .page = 17, .offset = rows[i].offset,
                                   .length = rows[i].length, .spare_length = rows[i].spare_length,
                                   .data = data, .spare = data + 4096};
@@ -249,7 +321,7 @@ static void erase_begins_with_the_last_block(void **state)
 
     (void)state;
     memory_open(&shape);
-    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4, NULL), NW_OK);
     assert_int_equal(nw_chip_erase(&req), NW_OK);
     assert_int_equal(memory.calls[MEMORY_ERASE], 4);
     assert_int_equal(memory.last.block, 4);
@@ -271,7 +343,7 @@ static void a_piece_that_fails_ends_the_request(void **state)
 
     (void)state;
     memory_open(&shape);
-    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4, NULL), NW_OK);
     memory.answer = NW_ERR_PROGRAM;
     assert_int_equal(nw_chip_program(&req), NW_ERR_PROGRAM);
     assert_int_equal(memory.calls[MEMORY_PROGRAM], 1);
@@ -289,7 +361,7 @@ static void blocks_are_marked(void **state)
 
     (void)state;
     memory_open(&shape);
-    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4, NULL), NW_OK);
     assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
     assert_int_equal(memory.calls[MEMORY_MARK_BAD], 4);
     assert_int_equal(memory.calls[MEMORY_READ] + memory.calls[MEMORY_PROGRAM], 0);
@@ -299,7 +371,7 @@ static void blocks_are_marked(void **state)
 
     memory_open(&shape);
     memory.chip.ops = &no_marks;
-    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4), NW_OK);
+    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4, NULL), NW_OK);
     for (req.block = 0; req.block < 2U; req.block++) {
         assert_int_equal(nw_chip_is_bad(&req), 0);
     }
@@ -307,7 +379,7 @@ static void blocks_are_marked(void **state)
     assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
     assert_int_equal(memory.calls[MEMORY_ERASE], 1);
     assert_int_equal(memory.last.page, 127);
-    assert_int_equal(memory.last.offset, 252);
+    assert_int_equal(memory.last.offset, 18);
     assert_int_equal(nw_chip_is_bad(&req), 1);
     req.block = 0;
     assert_int_equal(nw_chip_is_bad(&req), 0);
@@ -321,10 +393,34 @@ static void blocks_are_marked(void **state)
     assert_int_equal(nw_chip_is_bad(&req), NW_ERR_IO);
 }
 
-/* The tree layer on NOR. */
+/* No tag of a layer (core/ftl/tag.h: a check in the last two bytes) is a mark. */
+static void no_tag_is_a_mark(void **state)
+{
+    struct nw_geometry shape = nor_shape(256, 16, 8);
+    struct nw_oob oob;
+    struct nw_chip_req req = {.chip = &oob.chip, .block = 1};
+    uint8_t *mark = memory.data + 127U * 256U + 18U;
+
+    (void)state;
+    memory_open(&shape);
+    memory.chip.ops = &no_marks;
+    assert_int_equal(nw_oob_open(&oob, &memory.chip, 512, 4, NULL), NW_OK);
+    assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+    assert_int_equal(nw_chip_is_bad(&req), 1);
+    for (uint16_t bytes = NW_OOB_LEAST; bytes <= NW_OOB_BYTES; bytes++) {
+        uint16_t check = (uint16_t)nw_crc32(NW_CRC32_START, mark, bytes - 2U);
+
+        assert_int_not_equal(nw_get16(mark + bytes - 2U), check);
+    }
+    mark[3] ^= 0x10U;
+    assert_int_equal(nw_chip_is_bad(&req), 0);
+}
+
+/* The tree layer on such a chip. */
 struct bed {
     struct nw_nand *nand;
     struct nw_oob oob;
+    uint8_t tail[1056];
     struct nw_ftl_tree ftl;
     struct nw_ftl_tree_config config;
     void *ram;
@@ -338,18 +434,20 @@ struct bed {
     uint8_t *wanted;
 };
 
-static void bed_open(struct bed *bed, uint32_t blocks, uint16_t page_bytes, uint16_t join,
-                     uint32_t seed)
+static void bed_open(struct bed *bed, const char *name, uint32_t blocks, uint16_t page_bytes,
+                     uint16_t join, uint32_t seed)
 {
     struct nw_nand_config config = {.blocks = blocks, .seed = seed,
                                     .flags = NW_NAND_UNSTABLE | NW_NAND_UNERASED};
     struct nw_part part;
 
     memset(bed, 0, sizeof *bed);
-    assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
+    assert_int_equal(nw_parts_get(name, &part), NW_OK);
     config.part = &part;
     assert_int_equal(nw_nand_open(&bed->nand, &config), NW_OK);
-    assert_int_equal(nw_oob_open(&bed->oob, nw_nand_chip(bed->nand), page_bytes, join), NW_OK);
+    assert_int_equal(nw_oob_open(&bed->oob, nw_nand_chip(bed->nand), page_bytes, join,
+                                 part.program_bytes > 1U ? bed->tail : NULL),
+                     NW_OK);
     bed->ram_bytes = nw_ftl_tree_ram_bytes(&bed->config, &bed->oob.chip.geometry);
     assert_int_not_equal(bed->ram_bytes, 0);
     bed->ram = malloc(bed->ram_bytes);
@@ -423,17 +521,22 @@ static void bed_check(struct bed *bed)
     bed->coming = 0;
 }
 
-/* A device of 16 MiB: filled, written at random, mounted again. */
-static void tree_runs_on_nor(void **state)
+/* A device of 16 MiB, or a DataFlash of 528 KB: filled, written at random, mounted again. */
+static void tree_runs_on_whole_parts(void **state)
 {
-    static const uint16_t shapes[][2] = {{512, 16}, {512, 4}, {4096, 17}, {4096, 32}};
+    static const struct {
+        const char *name;
+        uint16_t page_bytes;
+        uint16_t join;
+    } shapes[] = {{"W25Q128JV", 512, 16},  {"W25Q128JV", 512, 4}, {"W25Q128JV", 4096, 17},
+                  {"W25Q128JV", 4096, 32}, {"AT45DB041B", 512, 4}, {"AT45DB041B", 512, 8}};
 
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct bed bed;
         uint32_t number = 0;
 
-        bed_open(&bed, 0, shapes[i][0], shapes[i][1], 1);
+        bed_open(&bed, shapes[i].name, 0, shapes[i].page_bytes, shapes[i].join, 1);
         for (uint32_t sector = 0; sector < bed.sectors; sector++) {
             assert_int_equal(bed_write(&bed, sector, ++number), NW_OK);
         }
@@ -480,16 +583,21 @@ static void cut(struct bed *bed, uint32_t after, uint32_t round, uint32_t *numbe
 static void cuts_cost_nothing_acknowledged(void **state)
 {
     static const struct {
+        const char *name;
         uint16_t page_bytes;
         uint16_t join;
-    } shapes[] = {{256, 2}, {512, 4}, {1024, 8}};
+    } shapes[] = {{"W25Q128JV", 256, 2},
+                  {"W25Q128JV", 512, 4},
+                  {"W25Q128JV", 1024, 8},
+                  {"AT45DB041B", 512, 4}};
 
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct bed bed;
         uint32_t number = 0;
 
-        bed_open(&bed, 24U * shapes[i].join, shapes[i].page_bytes, shapes[i].join, 7);
+        bed_open(&bed, shapes[i].name, 24U * shapes[i].join, shapes[i].page_bytes, shapes[i].join,
+                 7);
         for (uint32_t round = 0; round < 400U; round++) {
             cut(&bed, round * 5U % 131U, round, &number);
         }
@@ -515,7 +623,7 @@ static void half_erased_blocks_are_blank_soon(void **state)
         assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
         config.part = &part;
         assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
-        assert_int_equal(nw_oob_open(&oob, nw_nand_chip(nand), 512, 4), NW_OK);
+        assert_int_equal(nw_oob_open(&oob, nw_nand_chip(nand), 512, 4, NULL), NW_OK);
         for (req.page = 0; req.page < 30U; req.page++) {
             memset(data, 0x11, sizeof data);
             assert_int_equal(nw_chip_program(&req), NW_OK);
@@ -543,12 +651,14 @@ int main(void)
         cmocka_unit_test(chips_that_cannot_are_refused),
         cmocka_unit_test(parts_that_cannot_are_refused),
         cmocka_unit_test(bytes_have_places_of_their_own),
+        cmocka_unit_test(spare_shares_the_last_page_of_dataflash),
         cmocka_unit_test(costs_are_those_of_the_header),
         cmocka_unit_test(erase_begins_with_the_last_block),
         cmocka_unit_test(a_piece_that_fails_ends_the_request),
         cmocka_unit_test(blocks_are_marked),
+        cmocka_unit_test(no_tag_is_a_mark),
         cmocka_unit_test(half_erased_blocks_are_blank_soon),
-        cmocka_unit_test(tree_runs_on_nor),
+        cmocka_unit_test(tree_runs_on_whole_parts),
         cmocka_unit_test(cuts_cost_nothing_acknowledged),
     };
 

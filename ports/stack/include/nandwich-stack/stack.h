@@ -36,6 +36,7 @@ struct nw_stack {
     struct nw_timeline *timeline; /* the caller's; NULL: none */
     struct nw_ecc ecc;
     struct nw_oob oob;
+    uint8_t *oob_tail; /* of a chip that programs whole pages */
     struct nw_shrink shrink;
     struct nw_slice slice;
     struct nw_chip *chip; /* the topmost so far: what the translation layer works on */
