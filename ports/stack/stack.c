@@ -126,7 +126,7 @@ static int open_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join)
 
 int nw_stack_wants_oob(const struct nw_stack *stack, const struct nw_layer_kind *kind)
 {
-    return kind->mount != NULL && stack->chip->geometry.spare_bytes == 0;
+    return kind->tags != 0 && stack->chip->geometry.spare_bytes == 0;
 }
 
 int nw_stack_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join, struct nw_why *why)

@@ -101,7 +101,8 @@ static void draw_oob(struct nw_random *random, struct sim_head *head)
     uint32_t span = 1UL << below(random, 3);
     uint32_t pages = between(random, 16, 40) * span + 3U;
 
-    if (head->kind->layer != NULL && head->part.spare_bytes == 0) {
+    if (head->kind->layer != NULL && head->kind->layer->tags != 0 &&
+        head->part.spare_bytes == 0) {
         span *= head->part.program_bytes == head->part.page_bytes && span == 1U ? 2U : 1U;
         head->oob = span * (head->part.page_bytes & ~0xFFU);
         head->join = (pages + head->part.block_pages - 1U) / head->part.block_pages;

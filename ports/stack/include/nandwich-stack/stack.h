@@ -81,7 +81,7 @@ void nw_stack_timeline(struct nw_stack *stack, struct nw_timeline *timeline);
 /* Our own single error correction over the chip, for parts without any. */
 int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why);
 
-/* Does this layer keep tags in a spare area that the chip has not? */
+/* Does this layer keep tags in a spare area that the chip does not have? */
 int nw_stack_wants_oob(const struct nw_stack *stack, const struct nw_layer_kind *kind);
 
 /* A spare area, for parts without one: pages of page_bytes (0: 512), `join` blocks joined to one (0:
