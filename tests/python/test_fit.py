@@ -262,14 +262,16 @@ def test_a_bad_trace_is_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chip", ["W25Q128JV", "AT45DB041B"])
 def test_layers_with_tags_fit_parts_without_a_spare_area(chip: str) -> None:
-    """Goal: the first table has them, with a mount; a RAM that is too small is told in blocks of the
-    part, as --blocks takes them."""
+    """Goal: the first table has them, with a mount; a RAM that is too small is told in blocks of
+    the part, as --blocks takes them."""
     rows = {row["layer"]: row for row in _json("--chip", chip, "--ram", "300K")["layers"]}
     assert rows["page"]["fits"]
     assert rows["tree"]["fits"]
     assert rows["tree"]["mount_reads"] > 0
-    (page,) = [row for row in _json("--chip", chip, "--ram", "3K")["layers"] if row["layer"] == "page"]
-    assert f"for {_native.Part.named(chip).number('blocks')} blocks" in page["why"]
+    blocks = _native.Part.named(chip).number("blocks")
+    few = json.loads(_run("--chip", chip, "--ram", "3K", "--json", "-").stdout)
+    (why,) = [row["why"] for row in few["layers"] if row["layer"] == "page"]
+    assert f"for {blocks} blocks" in why
 
 
 def test_one_reason_is_told_once(tmp_path: Path) -> None:

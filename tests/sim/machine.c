@@ -157,8 +157,10 @@ static int judge_cost(struct sim_machine *machine, const struct sim_counts *befo
     uint64_t busy_us = reads * chip->read_us + programs * chip->program_us +
                        erases * chip->erase_us;
 
-    if (machine->subject.chip != &machine->gate.chip || (reads <= most->reads && programs <= most->programs &&
-                                     erases <= most->erases && busy_us <= most->busy_us)) {
+    int is_within = reads <= most->reads && programs <= most->programs &&
+                    erases <= most->erases && busy_us <= most->busy_us;
+
+    if (machine->subject.chip != &machine->gate.chip || is_within) {
         return 0;
     }
     return fail(machine, SIM_COST,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goal: serial NOR and DataFlash have a spare area behind nandwich/oob.h, at a price that is counted
- * here, and a power cut at any operation of the chip leaves what chip.h allows: the tree layer lives
- * on it. */
+/* Goal: serial NOR and DataFlash have a spare area behind nandwich/oob.h, at a price that is
+ * counted here, and a power cut at any operation of the chip leaves what chip.h allows: the tree
+ * layer lives on it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

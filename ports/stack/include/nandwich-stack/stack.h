@@ -84,8 +84,8 @@ int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why);
 /* Does this layer keep tags in a spare area that the chip does not have? */
 int nw_stack_wants_oob(const struct nw_stack *stack, const struct nw_layer_kind *kind);
 
-/* A spare area, for parts without one: pages of page_bytes (0: 512), `join` blocks joined to one (0:
- * the fewest that have NW_STACK_OOB_PAGES of these pages). */
+/* A spare area, for parts without one: pages of page_bytes (0: 512), `join` blocks joined to one
+ * (0: the fewest that have NW_STACK_OOB_PAGES of these pages). */
 int nw_stack_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join, struct nw_why *why);
 
 /* Pages split in `parts`. */
