@@ -99,6 +99,8 @@ int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32
     /* The request that ended the run may have done anything between nothing and all it asked. */
     uint64_t open = result->requests - result->done;
     uint64_t any = open != 0 ? UINT64_MAX : 0;
+    /* Behind the oob filter a page is several of the chip, and so is a block. */
+    const struct nw_oob *oob = &replay->config.stack->oob;
     const struct nw_replay_law all[NW_REPLAY_LAWS] = {
         {"requests: timed = completed",
          result->reads.count + result->writes.count + result->others.count, result->done, 0},
@@ -114,8 +116,10 @@ int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32
          tier.flash_writes + tier.moved, any},
         {"sectors: read by the layer = from it", stats->host_reads, tier.flash_reads, any},
         {"sectors: trimmed by the layer = asked", stats->host_trims, result->sectors_trimmed, any},
-        {"programs: the layer's = the chip's", stats->programs, chip.programs + chip.copies, 0},
-        {"erases: the layer's = the chip's", stats->erases, chip.erases, 0},
+        {"programs: the layer's = the chip's", stats->programs, chip.programs + chip.copies,
+         stats->programs * oob->span},
+        {"erases: the layer's = the chip's", stats->erases, chip.erases,
+         stats->erases * (oob->join != 0 ? oob->join - 1U : 0U)},
         {"erases: sum over blocks = the chip's", block_erases(replay->config.stack), chip.erases,
          chip.failures},
         {"misuses of the chip = 0", chip.misuses, 0, 0},

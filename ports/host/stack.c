@@ -267,6 +267,9 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
     if (result >= 0 && config->ecc != NW_HOST_ECC_NONE) {
         result = nw_stack_ecc(&stack->device, why);
     }
+    if (result >= 0 && nw_stack_wants_oob(&stack->device, config->layer)) {
+        (void)nw_stack_oob(&stack->device, 0, 0, why); /* else the layer says what it needs */
+    }
     if (result >= 0) {
         result = open_shrink(stack, guest, why);
     }

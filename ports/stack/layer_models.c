@@ -103,6 +103,7 @@ static int refuse(const struct nw_layer_site *site, uint8_t kind, int error, str
         .name = #word,                                                                          \
         .what = line,                                                                           \
         .wears = 1,                                                                             \
+        .tags = 1,                                                                              \
         .model = 1,                                                                             \
         .state_bytes = sizeof(struct nw_model),                                                 \
         .sectors = word##_sectors,                                                              \

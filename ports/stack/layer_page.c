@@ -78,6 +78,7 @@ const struct nw_layer_kind nw_layer_page = {
     .what = "page-mapped log, greedy cleaning",
     .state_bytes = sizeof(struct nw_ftl_page),
     .wears = 1,
+    .tags = 1,
     .sectors = page_sectors,
     .ram_bytes = page_ram_bytes,
     .format = page_format,

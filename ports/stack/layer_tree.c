@@ -80,6 +80,7 @@ const struct nw_layer_kind nw_layer_tree = {
     .name = "tree",
     .what = "page-mapped, its map on flash: for little RAM",
     .state_bytes = sizeof(struct nw_ftl_tree),
+    .tags = 1,
     .sectors = tree_sectors,
     .ram_bytes = tree_ram_bytes,
     .format = tree_format,

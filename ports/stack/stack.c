@@ -12,6 +12,7 @@
 #include "nandwich/identify.h"
 
 #define LARGE_PAGE ((size_t)2 << 20) /* bytes */
+#define OOB_PAGE_BYTES 512U
 
 void nw_stack_init(struct nw_stack *stack)
 {
@@ -102,6 +103,55 @@ int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why)
                          stack->chip->geometry.spare_bytes);
     }
     stack->chip = &stack->ecc.chip;
+    return NW_OK;
+}
+
+/* The fewest blocks that have so many pages when they are joined to one. */
+static int open_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join)
+{
+    uint32_t first = join != 0 ? join : 1U;
+    uint32_t last = join != 0 ? join : stack->chip->geometry.blocks;
+    int result = NW_ERR_CONFIG;
+
+    for (uint32_t i = first; i <= last && page_bytes <= UINT16_MAX && i <= UINT16_MAX; i++) {
+        result = nw_oob_open(&stack->oob, stack->chip, (uint16_t)page_bytes, (uint16_t)i,
+                             stack->oob_tail);
+        if (result == NW_OK && (join != 0 ||
+                                stack->oob.chip.geometry.block_pages >= NW_STACK_OOB_PAGES)) {
+            break;
+        }
+    }
+    return result;
+}
+
+int nw_stack_wants_oob(const struct nw_stack *stack, const struct nw_layer_kind *kind)
+{
+    return kind->tags != 0 && stack->chip->geometry.spare_bytes == 0;
+}
+
+int nw_stack_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join, struct nw_why *why)
+{
+    uint32_t bytes = page_bytes != 0 ? page_bytes : OOB_PAGE_BYTES;
+    const struct nw_geometry *geometry = &stack->chip->geometry;
+    int result;
+
+    if (geometry->program_bytes == geometry->page_bytes) {
+        stack->oob_tail = malloc(geometry->page_bytes);
+        if (stack->oob_tail == NULL) {
+            return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+        }
+    }
+    result = open_oob(stack, bytes, join);
+    if (result < 0) {
+        return nw_refuse(why, result,
+                         "%s cannot be given a spare area with pages of %u B and %u blocks joined "
+                         "to one (0: as many as it takes). It has %u blocks of %u pages of %u B, "
+                         "of %u programs in units of %u B. A NOR takes any number, and its pages "
+                         "are joined whole; DataFlash needs 15 B in its pages besides",
+                         stack->part.name, bytes, join, geometry->blocks, geometry->block_pages,
+                         geometry->page_bytes, geometry->page_programs, geometry->program_bytes);
+    }
+    stack->chip = &stack->oob.chip;
     return NW_OK;
 }
 
@@ -249,6 +299,7 @@ void nw_stack_close(struct nw_stack *stack)
     nw_tier_policies_close(stack->tier_policies);
     free(stack->tier_ram);
     free(stack->ecc_ram);
+    free(stack->oob_tail);
     free(stack->layer_state);
     free(stack->layer_ram);
     free(stack->wear);

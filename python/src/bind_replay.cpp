@@ -55,7 +55,13 @@ public:
             if (timeline != nullptr) {
                 nw_stack_timeline(&stack_, timeline->get());
             }
-            open_layer(layer, layer_config, !image.text.empty(), wear, wear_config);
+            const nw_layer_kind *kind = nw_layer_find(layer.c_str());
+
+            if (kind == nullptr) {
+                throw nb::value_error(("no layer '" + layer + "'").c_str());
+            }
+            open_oob(kind, layer_config);
+            open_layer(kind, layer_config, !image.text.empty(), wear, wear_config);
         } catch (...) {
             close();
             throw;
@@ -67,7 +73,8 @@ public:
 
     nw_stack *stack() { return &stack_; }
     const nw_block &block() const { return *stack_.block; }
-    const nw_geometry &geometry() const { return nw_nand_chip(stack_.nand)->geometry; }
+    const nw_geometry &geometry() const { return stack_.chip->geometry; }
+    uint32_t joined() const { return stack_.oob.join != 0 ? stack_.oob.join : 1U; }
     const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
 
@@ -186,6 +193,25 @@ private:
         must(nw_stack_chip(&stack_, &config, &why));
     }
 
+    // A layer gets the spare area that it wants where the part can have one; else it says so.
+    void open_oob(const nw_layer_kind *kind, const Numbers &given)
+    {
+        const auto figure = [&given](const char *key) {
+            const auto found = given.find(key);
+
+            return found != given.end() ? static_cast<uint32_t>(found->second) : 0U;
+        };
+        const uint32_t page_bytes = figure("page_bytes");
+        const uint32_t join = figure("join");
+        nw_why why = { text_, sizeof text_ };
+
+        if (page_bytes != 0 || join != 0) {
+            must(nw_stack_oob(&stack_, page_bytes, join, &why));
+        } else if (nw_stack_wants_oob(&stack_, kind)) {
+            (void)nw_stack_oob(&stack_, 0, 0, &why);
+        }
+    }
+
     void open_wear(const std::string &wear, const Numbers &given)
     {
         nw_why why = { text_, sizeof text_ };
@@ -214,16 +240,12 @@ private:
         must(nw_stack_wear(&stack_, wear.c_str(), &choice, &why));
     }
 
-    void open_layer(const std::string &layer, const Numbers &given, bool mount,
+    void open_layer(const nw_layer_kind *kind, const Numbers &given, bool mount,
                     const std::string &wear, const Numbers &wear_config)
     {
         nw_why why = { text_, sizeof text_ };
-        const nw_layer_kind *kind = nw_layer_find(layer.c_str());
         nw_layer_config config = {};
 
-        if (kind == nullptr) {
-            throw nb::value_error(("no layer '" + layer + "'").c_str());
-        }
         for (const auto &[key, value] : given) {
             if (key == "sectors") {
                 config.sectors = static_cast<uint32_t>(value);
@@ -239,6 +261,8 @@ private:
                 config.level = static_cast<uint16_t>(value);
             } else if (key == "scrub_bits") {
                 config.scrub_bits = static_cast<uint8_t>(value);
+            } else if (key == "page_bytes" || key == "join") {
+                continue; // of the filter below
             } else {
                 throw nb::value_error(("no layer figure '" + key + "'").c_str());
             }
@@ -587,7 +611,9 @@ public:
         const nw_stack *stack = device_.stack();
         std::vector<uint32_t> all;
 
-        for (uint32_t block = 0; block < nw_nand_chip(stack->nand)->geometry.blocks; block++) {
+        // Of blocks that are joined the last is erased first.
+        for (uint32_t block = device_.joined() - 1U;
+             block < nw_nand_chip(stack->nand)->geometry.blocks; block += device_.joined()) {
             const uint32_t before = stack->erases_before != nullptr ? stack->erases_before[block]
                                                                     : 0;
             all.push_back(nw_nand_block_erases(stack->nand, block) - before);
@@ -666,6 +692,7 @@ void bind_replay(nb::module_ &m)
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })
         .def_prop_ro("blocks", [](const Device &self) { return self.geometry().blocks; })
+        .def_prop_ro("joined", &Device::joined, "Blocks of the part in one of these.")
         .def_prop_ro("block_pages", [](const Device &self) { return self.geometry().block_pages; })
         .def_prop_ro("endurance", [](const Device &self) { return self.geometry().endurance; })
         .def_prop_ro("ram_bytes", [](Device &self) { return self.stack()->layer_ram_bytes; },

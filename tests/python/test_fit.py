@@ -277,11 +277,26 @@ def test_a_bad_trace_is_one_sentence(tmp_path: Path) -> None:
         assert says in done.stderr
 
 
-def test_one_reason_is_told_once() -> None:
-    """Goal: a DataFlash has no spare bytes, which no layer can do without. That was five long lines
-    nearly alike."""
-    done = _run("--ram", "64K", "--chip", "AT45DB041B", "--models")
+@pytest.mark.parametrize("chip", ["W25Q128JV", "AT45DB041B"])
+def test_layers_with_tags_fit_parts_without_a_spare_area(chip: str) -> None:
+    """Goal: the first table has them, with a mount; a RAM that is too small is told in blocks of
+    the part, as --blocks takes them."""
+    rows = {row["layer"]: row for row in _json("--chip", chip, "--ram", "300K")["layers"]}
+    assert rows["page"]["fits"]
+    assert rows["tree"]["fits"]
+    assert rows["tree"]["mount_reads"] > 0
+    blocks = _native.Part.named(chip).number("blocks")
+    few = json.loads(_run("--chip", chip, "--ram", "3K", "--json", "-").stdout)
+    (why,) = [row["why"] for row in few["layers"] if row["layer"] == "page"]
+    assert f"for {blocks} blocks" in why
+
+
+def test_one_reason_is_told_once(tmp_path: Path) -> None:
+    """Goal: a part with few spare bytes suits no layer. That was five long lines nearly alike."""
+    chip = tmp_path / "few.toml"
+    chip.write_text('name = "FEW"\nbased_on = "AT45DB041B"\nspare_bytes = "8 B"\n')
+    done = _run("--ram", "64K", "--chip", chip, "--models")
     assert done.exit_code == 1
     (line,) = [one for one in done.stdout.splitlines() if "tree, page" in one]
-    assert line.split("  ")[-1] == "15 B of spare a page are needed; AT45DB041B has 0 B"
+    assert line.split("  ")[-1] == "15 B of spare a page are needed; FEW has 8 B"
     assert len(line) < 100

@@ -540,3 +540,51 @@ def test_a_csv_that_is_wrong(tmp_path: Path, text: str, options: list[str], faul
         done = _run(*verb, tmp_path / "a.csv", *options)
         assert done.exit_code == 2
         assert fault in done.stderr
+
+
+@pytest.mark.asan
+@pytest.mark.parametrize("ftl", ["page", "tree"])
+@pytest.mark.parametrize(
+    ("chip", "page", "join", "pages"),
+    [
+        ("W25Q128JV", 0, 0, 30),
+        ("W25Q128JV", 512, 16, 123),
+        ("W25Q128JV", 4096, 32, 31),
+        ("AT45DB041B", 0, 0, 32),
+    ],
+)
+def test_parts_without_a_spare_area_get_one(
+    chip: str, page: int, join: int, pages: int, ftl: str
+) -> None:
+    """Goal: on NOR and DataFlash each sector reads as written, the books balance in the part's own
+    pages and blocks too, and what is told of life is in those of the layer."""
+    value = _json(
+        *("replay", "gen:uniform,requests=4K,size=4K,footprint=96K", "--chip", chip, "--ftl", ftl),
+        *("--page", page, "--join", join, "--precondition", "0.5", "--verify"),
+    )
+    validate("replay-1", value)
+    assert value["result"]["violations"] == 0
+    assert all(law["holds"] for law in value["laws"])
+    device, layer, part = value["device"], value["result"]["layer"], value["samples"][-1]
+    assert device["sector_bytes"] == page or (page, device["sector_bytes"]) == (0, 512)
+    assert device["block_pages"] == pages
+    assert len(value["wear"]) == device["blocks"]
+    assert sum(value["wear"]) == layer["erases"]
+    whole = device["sector_bytes"] // 256 + (chip == "W25Q128JV")
+    assert layer["programs"] < part["chip_programs"] <= whole * layer["programs"]
+    assert part["chip_erases"] == layer["erases"] * (join or (4 if whole == 3 else 8))
+
+
+@pytest.mark.parametrize(
+    ("chip", "page", "words"),
+    [
+        ("W25Q128JV", "100", "pages of 100 B and 0 blocks joined"),
+        ("W25Q128JV", "1M", "pages of 1048576 B"),
+        ("K9F1G08U0A", "512", "of 4 programs in units of 1 B"),
+        ("AT45DB041B", "528", "DataFlash needs 15 B in its pages besides"),
+    ],
+)
+def test_a_spare_area_that_cannot_be_is_refused(chip: str, page: str, words: str) -> None:
+    done = _run("replay", "gen:uniform", "--chip", chip, "--ftl", "tree", "--page", page)
+    assert done.exit_code == 2
+    assert words in done.stderr

@@ -51,6 +51,17 @@ def test_seeds_go_well(subject: str) -> None:
     assert value["result"]["cuts"] > 0
 
 
+@pytest.mark.asan
+@pytest.mark.parametrize("chip", ["W25Q128JV", "AT45DB041B"])
+@pytest.mark.parametrize("subject", ["page", "tree"])
+def test_seeds_go_well_on_parts_without_a_spare_area(subject: str, chip: str) -> None:
+    """Goal: cuts and failures of a NOR and of a DataFlash, below the filter that gives them one."""
+    stable = ("--stable",) if subject in STABLES else ()
+    value = _json("torture", subject, "--seeds", 12, "--seed", 500, "--chip", chip, *stable)
+    assert value["result"]["found"] is None
+    assert value["result"]["cuts"] > 20
+
+
 def test_same_bytes_for_any_number_of_jobs() -> None:
     question = ("torture", "tree", "--stable", "--seeds", 20, "--chip", "W25N01GV", "--steps", 30)
     one = _json(*question, "--jobs", 1)["result"]

@@ -72,6 +72,8 @@ struct sim_head {
     uint32_t wear;         /* 0: no policy; else its place in nw_wear_kinds + 1 */
     uint32_t heal;         /* worn blocks are healed after so many erases; 0: never */
     uint32_t ecc;          /* parts of a page under the ecc filter; 0: no filter */
+    uint32_t oob;          /* bytes of a page over the oob filter; 0: no filter */
+    uint32_t join;         /* with it: blocks of the chip a block */
     uint32_t unerased;     /* 1: blocks must be erased before their first use */
     uint32_t wears;        /* 1: blocks fail when worn */
     uint32_t factory_bad;  /* 1: some blocks are bad when new */

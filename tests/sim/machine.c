@@ -35,13 +35,21 @@ __attribute__((format(printf, 3, 4))) static int fail(struct sim_machine *machin
 
 /* Blocks */
 
+/* Blocks of the subject's chip: with the oob filter one for many of the part's. */
 static uint32_t count_blocks(const struct sim_machine *machine, int failed)
 {
+    uint32_t join = machine->head.oob != 0 ? machine->head.join : 1U;
+    uint32_t last = UINT32_MAX;
     uint32_t count = 0;
 
     for (uint32_t i = 0; machine->nand != NULL && i < machine->gate.chip.geometry.blocks; i++) {
-        count += nw_nand_block_bad(machine->nand, i) != 0 ||
-                 (failed && nw_nand_block_failed(machine->nand, i) != 0);
+        int is_out = nw_nand_block_bad(machine->nand, i) != 0 ||
+                     (failed && nw_nand_block_failed(machine->nand, i) != 0);
+
+        if (is_out && i / join != last) {
+            last = i / join;
+            count++;
+        }
     }
     return count;
 }
@@ -149,8 +157,10 @@ static int judge_cost(struct sim_machine *machine, const struct sim_counts *befo
     uint64_t busy_us = reads * chip->read_us + programs * chip->program_us +
                        erases * chip->erase_us;
 
-    if (machine->ecc_ram != NULL || (reads <= most->reads && programs <= most->programs &&
-                                     erases <= most->erases && busy_us <= most->busy_us)) {
+    int is_within = reads <= most->reads && programs <= most->programs &&
+                    erases <= most->erases && busy_us <= most->busy_us;
+
+    if (machine->subject.chip != &machine->gate.chip || is_within) {
         return 0;
     }
     return fail(machine, SIM_COST,
@@ -402,6 +412,21 @@ static int open_ecc(struct sim_machine *machine)
     return nw_ecc_open(&machine->ecc, &machine->gate.chip, &config, machine->ecc_ram, bytes);
 }
 
+static int open_oob(struct sim_machine *machine)
+{
+    struct nw_chip *below = &machine->gate.chip;
+    uint16_t bytes = below->geometry.page_bytes;
+
+    if (below->geometry.program_bytes == bytes) {
+        machine->oob_tail = malloc(bytes);
+        if (machine->oob_tail == NULL) {
+            return NW_ERR_RAM;
+        }
+    }
+    return nw_oob_open(&machine->oob, below, (uint16_t)machine->head.oob,
+                       (uint16_t)machine->head.join, machine->oob_tail);
+}
+
 int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
                      const struct sim_board *board)
 {
@@ -428,6 +453,10 @@ int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
         result = open_ecc(machine);
         subject->chip = &machine->ecc.chip;
     }
+    if (head->oob != 0 && result == NW_OK) {
+        result = open_oob(machine);
+        subject->chip = &machine->oob.chip;
+    }
     result = result < 0 ? result : head->kind->open(subject);
     result = result < 0 ? result : head->kind->format(subject);
     machine->up = 1;
@@ -443,6 +472,7 @@ void sim_machine_close(struct sim_machine *machine)
     }
     nw_nand_close(machine->nand);
     free(machine->ecc_ram);
+    free(machine->oob_tail);
     memset(machine, 0, sizeof *machine);
 }
 

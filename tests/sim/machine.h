@@ -18,6 +18,7 @@
 #define NANDWICH_SIM_MACHINE_H
 
 #include "nandwich/ecc.h"
+#include "nandwich/oob.h"
 #include "subject.h"
 
 enum sim_judge {
@@ -57,6 +58,8 @@ struct sim_machine {
     struct sim_board board;
     struct nw_ecc ecc;
     void *ecc_ram;
+    struct nw_oob oob;
+    uint8_t *oob_tail;
     uint8_t up;
     uint8_t clean;  /* no call has failed since the mount */
     uint8_t rotten; /* a page was spoilt */

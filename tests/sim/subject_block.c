@@ -426,12 +426,13 @@ static int read_range(struct sim_subject *subject, uint32_t first, uint32_t coun
     return result;
 }
 
-/* Is the page at hand one of own->wanted? A flipped bit makes no other one of it. */
-static int is_wanted(const struct own *own)
+/* Is the page at hand one of own->wanted, or how that begins? A flipped bit makes no other one of
+ * it. */
+static int is_wanted(const struct own *own, uint32_t bytes)
 {
     uint32_t differ = 0;
 
-    for (uint32_t i = 0; i < own->bytes; i++) {
+    for (uint32_t i = 0; i < bytes; i++) {
         differ += own->data[i] != own->wanted[i];
     }
     return differ <= 2U;
@@ -452,7 +453,7 @@ static int run_rot(struct sim_subject *subject, uint32_t place)
     for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
         if (nw_nand_page_programs(subject->nand, page) > 0) {
             nw_nand_peek(subject->nand, page, own->data, NULL);
-            if (is_wanted(own)) {
+            if (is_wanted(own, geometry->page_bytes)) {
                 nw_nand_flip(subject->nand, page, 64U);
                 nw_nand_flip(subject->nand, page, 67U);
             }

@@ -94,6 +94,21 @@ static void draw_wear(struct nw_random *random, struct sim_head *head)
     }
 }
 
+/* A part without a spare area has one by the oob filter: pages of one to four of the part's, less
+ * what DataFlash has beyond a power of two, and so many a block as the layers like. */
+static void draw_oob(struct nw_random *random, struct sim_head *head)
+{
+    uint32_t span = 1UL << below(random, 3);
+    uint32_t pages = between(random, 16, 40) * span + 3U;
+
+    if (head->kind->layer != NULL && head->kind->layer->tags != 0 &&
+        head->part.spare_bytes == 0) {
+        span *= head->part.program_bytes == head->part.page_bytes && span == 1U ? 2U : 1U;
+        head->oob = span * (head->part.page_bytes & ~0xFFU);
+        head->join = (pages + head->part.block_pages - 1U) / head->part.block_pages;
+    }
+}
+
 /* What is 0 in `wished` is drawn: the least that works, the default, or something between. */
 static void draw_settings(struct nw_random *random, struct sim_head *head)
 {
@@ -174,6 +189,9 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
         head->part = part;
         head->ecc = 0;
     }
+    if (wish->part != NULL) {
+        draw_oob(random, head);
+    }
     if (wish->board != NULL) {
         head->wear = 0;
         head->heal = 0;
@@ -191,6 +209,7 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
     if (drawn <= head->spare_blocks + 1U) {
         drawn += head->spare_blocks;
     }
+    drawn *= head->oob != 0 ? head->join : 1U;
     head->part.blocks = wish->blocks != 0 ? wish->blocks : drawn;
     if (head->part.factory_bad >= head->part.blocks) {
         head->part.factory_bad = 1;

@@ -3,8 +3,8 @@
  * chip.h - waist 1: raw flash. Pages are programmed once, blocks are erased whole.
  *
  * A chip is geometry (data) plus a const table of verbs. Drivers (core/drivers), emulated parts
- * (twin) and filters (a chip in front of a chip: slice, ecc, shrink, faults, trace) all keep this
- * contract; layers above (ftl, store) use nothing else. Any number of chips may exist at once.
+ * (twin) and filters (a chip in front of a chip: slice, ecc, shrink, oob, faults, trace) all keep
+ * this contract; layers above (ftl, store) use nothing else. Any number of chips may exist at once.
  *
  * WHAT THE CALLER PROMISES
  *   - Program a byte at most once between two erases of its block, a page at most page_programs

@@ -97,6 +97,9 @@ Examples:
 """
 
 
+_OOB_FIGURES = ("page_bytes", "join")
+
+
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("source", metavar="TRACE|gen:NAME")
 @click.option(
@@ -113,6 +116,20 @@ Examples:
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
 @layer_options
+@click.option(
+    "--page",
+    "page_bytes",
+    type=Quantity("size"),
+    default=0,
+    metavar="SIZE",
+    help="Of a part without a spare area (NOR), which gets one: pages of so many bytes; 512.",
+)
+@click.option(
+    "--join",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The same: erase blocks of the part in a block; the fewest that have 30 pages.",
+)
 @click.option(
     "--ram",
     type=Quantity("size"),
@@ -255,7 +272,7 @@ def chosen(
     **choices: Any,
 ) -> Options:
     """What the command line asks for; InputError where two options do not go together."""
-    layer = {key: choices.pop(key) for key in LAYER_FIGURES}
+    layer = {key: choices.pop(key) for key in (*LAYER_FIGURES, *_OOB_FIGURES)}
     figures = {
         "threshold": threshold,
         "heal": int(heal),

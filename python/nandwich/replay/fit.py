@@ -139,7 +139,8 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
             return row | _measured(question, played) | {"fits": True, "config": config, "why": ""}
     if needs:
         row["ram_bytes"] = min(needs)
-        row["why"] = _too_little(question, layer, min(needs), played.device.blocks)
+        blocks = played.device.blocks * played.device.joined
+        row["why"] = _too_little(question, layer, min(needs), blocks)
     return row
 
 

@@ -83,6 +83,15 @@ def _tier(tier: dict[str, Any]) -> list[Row]:
     return rows
 
 
+def _below(value: dict[str, Any]) -> list[Row]:
+    """What a part did whose pages and blocks are joined to those of the layer."""
+    layer, end = value["result"]["layer"], value["samples"][-1] if value["samples"] else {}
+    if not end or end["chip_programs"] == layer["programs"]:
+        return []
+    counts = f"{end['chip_programs']} / {end['chip_reads']} / {end['chip_erases']}"
+    return [("of the part itself", counts, "programs / reads / erases: its pages are smaller")]
+
+
 def _policy(policy: dict[str, int], name: str) -> list[Row]:
     moved = f"by {name}, with {policy['copies']} copies"
     table: list[Row] = [("blocks moved for wear", policy["moved"], moved)]
@@ -132,6 +141,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
         ("chip reads", layer["reads"], ""),
         ("chip erases", layer["erases"], "blocks"),
     ]
+    table += _below(value)
     if derived["write_amplification"] is not None:
         table.append(
             ("write amplification", f"{derived['write_amplification']:.3f}", "programs a write")

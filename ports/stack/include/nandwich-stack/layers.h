@@ -47,6 +47,7 @@ struct nw_layer_kind {
     const char *what;   /* one line for help */
     size_t state_bytes; /* of the layer's own struct */
     uint8_t wears;      /* 1: takes a wear policy */
+    uint8_t tags;       /* 1: keeps a tag in the spare area of each page */
     uint8_t model;      /* 1: no layer for a device, there to compare with */
 
     /* Sectors of the device that config asks for on this chip; 0: it does not fit. */

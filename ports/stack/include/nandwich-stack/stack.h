@@ -2,7 +2,7 @@
 /*
  * stack.h - a block device put together from a description:
  *
- *   twin chip -> [timeline] -> [ecc] -> [sector-shrink] -> [slice]
+ *   twin chip -> [timeline] -> [ecc or oob] -> [sector-shrink] -> [slice]
  *             -> translation layer [with a wear policy] -> [tier with an NVM]
  *
  * Opened in steps, bottom first, so that who uses it may look at the chip before going on. Each
@@ -19,6 +19,7 @@
 #include "nandwich-twin/part.h"
 #include "nandwich-twin/timeline.h"
 #include "nandwich/ecc.h"
+#include "nandwich/oob.h"
 #include "nandwich/shrink.h"
 #include "nandwich/slice.h"
 #include "nandwich/tier.h"
@@ -27,11 +28,15 @@
 extern "C" {
 #endif
 
+#define NW_STACK_OOB_PAGES 30U
+
 struct nw_stack {
     struct nw_part part;
     struct nw_nand *nand;
     struct nw_timeline *timeline; /* the caller's; NULL: none */
     struct nw_ecc ecc;
+    struct nw_oob oob;
+    uint8_t *oob_tail; /* of a chip that programs whole pages */
     struct nw_shrink shrink;
     struct nw_slice slice;
     struct nw_chip *chip; /* the topmost so far: what the translation layer works on */
@@ -75,6 +80,13 @@ void nw_stack_timeline(struct nw_stack *stack, struct nw_timeline *timeline);
 
 /* Our own single error correction over the chip, for parts without any. */
 int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why);
+
+/* Does this layer keep tags in a spare area that the chip does not have? */
+int nw_stack_wants_oob(const struct nw_stack *stack, const struct nw_layer_kind *kind);
+
+/* A spare area, for parts without one: pages of page_bytes (0: 512), `join` blocks joined to one
+ * (0: the fewest that have NW_STACK_OOB_PAGES of these pages). */
+int nw_stack_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join, struct nw_why *why);
 
 /* Pages split in `parts`. */
 int nw_stack_shrink(struct nw_stack *stack, uint8_t parts, struct nw_why *why);
