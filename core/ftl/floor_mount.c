@@ -211,7 +211,8 @@ static int pass_over(struct nw_floor *floor, struct nw_floor_base *base)
     return tag < 0 ? tag : 0;
 }
 
-/* The pages that are reached, by a look at the whole map. RAM learns on the way where nodes are. */
+/* The pages that are reached, of each block, by a look at the whole map. RAM learns on the way
+ * where nodes are. */
 static int recount(struct nw_floor *floor)
 {
     memset(floor->counts, 0, floor->blocks);

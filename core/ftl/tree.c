@@ -149,8 +149,8 @@ static int fits(const struct nw_tree *tree, const struct nw_ram *ram, size_t byt
     return ram->used + bytes + FIRST_FRAMES * (size_t)tree->floor.page_bytes <= ram->bytes;
 }
 
-/* Stretches, and a list of changes as long as a root has room for: the list came last in RAM, and
- * grows. */
+/* Stretches, with a list of changes as long as a root has room for: the one there is, which comes
+ * last in RAM, grows. */
 static void take_stretch(struct nw_tree *tree, struct nw_ram *ram)
 {
     unsigned more = tree->root_room - tree->changes_room;

@@ -43,8 +43,8 @@ static int may_clean(const struct nw_floor *floor, uint16_t block)
            !nw_floor_is_begun(floor, block);
 }
 
-/* The block with the fewest pages that are reached, at most so many, but for empty ones and those of
- * the stretch, which stay. Of equal ones the next behind the hand, or some would be worn most. */
+/* The block with the fewest pages that are reached, at most so many; but for empty ones, and those
+ * of the stretch, which stay. Of equal ones the next behind the hand, or some would wear most. */
 static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;

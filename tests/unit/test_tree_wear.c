@@ -3,7 +3,7 @@
  * Goal: what the tree layer does for cells, where it is told to. Levelling: writes to a tenth of
  * the device wear all of its blocks. Scrubbing: what is read again and again, on a chip whose reads
  * flip bits, is written anew before the code is full, for less than a tenth more programs.
- * ctest: quick
+ * ctest: slow
  */
 #include <setjmp.h>
 #include <stdarg.h>
