@@ -6,8 +6,8 @@
  * too, is compiled as ever and has nothing virtual.
  *
  * ORDER. Board, part, layer, nw_guest_open(), and only then a call of virtual code. What is kept
- * in virtual memory ends with power, and so does what the lavish layer holds: a slice of the part for
- * nothing else. A part that holds something else is not touched.
+ * in virtual memory ends with power, and so does what the lavish layer holds: a slice of the part
+ * for nothing else. A part that holds something else is not touched.
  *
  * RULES. Virtual code may be called from the main loop alone, never from an interrupt. What it is
  * handed (the JPEG, struct picture) may lie anywhere; what it has of its own is not to be looked

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program with nothing of Nandwich but the core: the tree layer on a chip of its own, which
- * is an array. It is built in each way that the core can be taken: docs/packages.md. */
+/* A user's program with nothing of Nandwich but the core: the tree layer on a chip of its own, an
+ * array. It is built in each way that the core can be taken: docs/packages.md. */
 #include <stdio.h>
 #include <string.h>
 
