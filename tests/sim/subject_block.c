@@ -444,6 +444,7 @@ static int run_rot(struct sim_subject *subject, uint32_t place)
     struct nw_block_req req = request(own, place, 1);
     struct sim_sector *sector = &own->model->sectors[req.sector];
     const struct nw_geometry *geometry = &nw_nand_chip(subject->nand)->geometry;
+    uint32_t bytes = geometry->page_bytes < own->bytes ? geometry->page_bytes : own->bytes;
 
     if (sector->count != 1U || sector->value[0] == 0 || sector->value[0] >= SIM_LOST - 1U ||
         sector->any != 0 || subject->kind->mount == NULL) {
@@ -453,7 +454,7 @@ static int run_rot(struct sim_subject *subject, uint32_t place)
     for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
         if (nw_nand_page_programs(subject->nand, page) > 0) {
             nw_nand_peek(subject->nand, page, own->data, NULL);
-            if (is_wanted(own, geometry->page_bytes)) {
+            if (is_wanted(own, bytes)) {
                 nw_nand_flip(subject->nand, page, 64U);
                 nw_nand_flip(subject->nand, page, 67U);
             }
