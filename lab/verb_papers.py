@@ -33,6 +33,7 @@ def _list(chosen: list[Experiment], json_target: str | None) -> None:
                 "document": one.document,
                 "where": one.where,
                 "claim": one.claim,
+                "setup": one.setup,
                 "published": one.published,
                 "unit": one.unit,
             }

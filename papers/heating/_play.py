@@ -61,10 +61,13 @@ PUBLISHED = {
 SETUP = (
     "8 Gbit chip, 25 us, 500 us, 1.5 ms, 3 s a healing, NFTL, bar 100 erases, the first 200 "
     "healings, six workloads of table 2.1 (requests, share of writes, mean gap and size), "
-    "repeated; ours: 512 blocks of 256 pages of 8 KB, empty at first, exponential gaps and sizes, "
-    "whole pages over half of the device with the localities of docs/replay.md, SWL of single "
-    f"blocks at threshold {THRESHOLD}, of 2, 4 and 10 the one nearest to table 2.4 in all "
-    "(the thesis gives no pages, no places, no k and no T)"
+    "repeated; ours: 512 blocks of 256 pages of 8 KB, 46 of them spare, empty at first; "
+    "exponential gaps; whole pages, one at least: File Copy and Sensor, with shorter requests, "
+    "write 8 KB each; exponential sizes else; over half of the device, with the localities of "
+    "docs/replay.md; seed 1; NFTL with chains of 8 blocks at most; SWL of single blocks (k = 0) at "
+    f"threshold {THRESHOLD}, of 2, 4 and 10 the one nearest to table 2.4 in all, so shares of "
+    "tables 2.3 and 2.4 are partly fitted; under DHeating each healing also makes a young block "
+    "old (docs/wear.md); the thesis gives no pages, no places, no k and no T"
 )
 
 

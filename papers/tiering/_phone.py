@@ -94,6 +94,24 @@ class Model:
 
 
 BASE = Model()
+
+
+def told(model: Model) -> str:
+    """All that makes a month, for a card."""
+    apps = ", ".join(f"{app.name} {app.hours}/{app.updates:g}/{app.hot_pages}" for app in APPS)
+    return (
+        f"seed {model.seed}, {model.days} days, {model.requests_a_day:,} requests a day with the "
+        "shares, reads and lengths of table 4.3; hours a day, share of updates and pages that are "
+        f"updated: {apps}; hours of {WAKING.start} to {WAKING.stop - 1} o'clock, each kept on "
+        f"{model.regular:.0%} of days, {model.stray:g} sessions a day elsewhere; bursts of "
+        f"{model.burst}, gaps of {model.gap_ms:g} ms, pauses of {model.pause_s:g} s, all "
+        "exponential; an update is of two pages at most in the mean, at the square of a uniform "
+        f"number in its set; {model.own_reads:.0%} of reads are of that set; {model.metadata:.0%} "
+        f"of writes bring an inode page, {model.journal:.0%} a journal page; requests of at most "
+        f"{_MOST_PAGES} pages"
+    )
+
+
 #: One number at a time: the smaller and the larger one.
 VARIED = {
     "requests_a_day": (10_000, 40_000),

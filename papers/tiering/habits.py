@@ -36,9 +36,11 @@ ERASES_PERCENT, FEWER = 15, "15 %, to either side: three seeds of the month give
 SETUP = (
     "Exynos4412, Android 4.2, 64 Gbit flash at 25 us, 500 us, 1.5 ms, 16 MB of PCM at 50 and 150 "
     "ns, energy a GB 1.5, 17 and 10 J, PCM 1 and 6 J, 7 day tables of 24 hours, three persons for "
-    "a month, 11 applications; ours: the same costs, a month by model from a seed "
-    "(papers/tiering/_phone.py: numbers and lengths of requests of table 4.3, habits by the hour, "
-    "small updated sets), 2600 blocks of 128 pages of 4 KB, 95 % written before, device times alone"
+    "a month, 11 applications; ours: the same costs, "
+    f"{_phone.BASE.blocks} blocks of 128 pages of 4 KB, 95 % written before, a line of 64 B of the "
+    "PCM at its 50 and 150 ns, device times alone; LRFU with lambda 0.001; an application's speed "
+    "is its pages over the time from arrival, or the end of the request before, to the end; "
+    + _phone.told(_phone.BASE)
 )
 #: Varied in a quick run; the whole list takes minutes.
 QUICK_VARIED = ("hot", "updates", "seed")

@@ -38,7 +38,8 @@ IN_NVM = (*sorted(METADATA), "image", "partitions")
 TRAFFIC = (
     f"ours: {ROUNDS} rounds of {TOGETHER} operations a guest (make, grow, overwrite, remove; 5 "
     "blocks a file), debugfs in ext4 of 32 MB, qemu-io into qcow2 on the host's ext4, a request a "
-    "run of changed 4 KB blocks each 30 ms, no journal, no reads, no kernel"
+    "run of changed 4 KB blocks, those of a round 30 ms after the last, no journal, no reads, no "
+    "kernel; guests' seed is their number; tables of qcow2 and of partitions count as metadata"
 )
 SETUP = (
     "Exynos5250, 64 Gbit eMMC, Android 4.2 in QEMU on Android 4.2, qcow2 on ext4, 11 applications, "
