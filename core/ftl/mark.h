@@ -20,9 +20,7 @@
 #define NW_MARK_BEHIND 0xBFFFFFFFUL /* of the page behind it, which shows that it is whole */
 
 #define NW_MARK_PAGE 0x3350574EUL /* NWP3: magic and format in one */
-#define NW_MARK_PAGE_FORMAT 3U
 #define NW_MARK_TREE 0x3354574EUL /* NWT3: magic and format in one */
-#define NW_MARK_TREE_FORMAT 3U
 #define NW_MARK_LAVISH 0x7F4C574EUL /* NWL, and a byte that makes it no word of a tag */
 #define NW_MARK_LAVISH_FORMAT 1U
 

@@ -77,7 +77,7 @@ static int tell_page(struct look *look)
     if (version > look->ended && (is_tree || nw_get32(bytes) == NW_MARK_PAGE)) {
         *look->found = (struct nw_identity){
             .kind = is_tree ? NW_KIND_TREE : NW_KIND_PAGE,
-            .version = is_tree ? NW_MARK_TREE_FORMAT : NW_MARK_PAGE_FORMAT,
+            .version = (uint16_t)(bytes[3] - '0'), /* the magic ends with it */
             .sectors = nw_get32(bytes + 4),
             .blocks = nw_get16(bytes + 8),
             .block_pages = nw_get16(bytes + 10),
