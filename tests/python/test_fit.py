@@ -87,7 +87,7 @@ def test_what_less_and_more_ram_bring() -> None:
     assert least["config"] == {}
     assert least["ram_bytes"] < given["ram_bytes"] <= 16 << 10 < twice["ram_bytes"] <= 32 << 10
     assert least["reads_a_read"] > given["reads_a_read"] > twice["reads_a_read"]
-    assert least["programs_a_write"] == given["programs_a_write"]
+    assert least["programs_a_write"] > given["programs_a_write"]
     needed = least["ram_bytes"]
     alone = _json("--ram", needed, "--blocks", 256)
     assert alone["layers"] == [least]
@@ -108,7 +108,7 @@ def test_the_longest_calls_are_those_that_the_tree_computes() -> None:
     [tree] = value["layers"]
     change, mount = tree["longest_change"], tree["longest_mount"]
     read, program, erase = 101, 291, 2000  # us: 60 and 250, and 2,110 B of 19.231 ns each; a block
-    for most, counts in ((change, (364, 62, 2)), (mount, (41_846, 248, 22))):
+    for most, counts in ((change, (364, 62, 2)), (mount, (47_990, 248, 22))):
         assert tuple(most[key] for key in ("reads", "programs", "erases")) == counts
         reads, programs, erases = counts
         assert most["time_ns"] == 1000 * (reads * read + programs * program + erases * erase)
@@ -117,7 +117,7 @@ def test_the_longest_calls_are_those_that_the_tree_computes() -> None:
     assert tree["mount_ns"] <= mount["time_ns"]
     shown = _run("--chip", "W25N01GV", "--ram", "16K", "--requests", 100).stdout
     assert re.search(r"^tree: write, trim or sync +364 +62 +2 ", shown, re.MULTILINE)
-    assert re.search(r"^tree: mount +41,846 +248 +22 ", shown, re.MULTILINE)
+    assert re.search(r"^tree: mount +47,990 +248 +22 ", shown, re.MULTILINE)
 
 
 def test_nothing_fits_is_exit_code_1() -> None:
@@ -281,12 +281,14 @@ def test_a_bad_trace_is_one_sentence(tmp_path: Path) -> None:
 def test_layers_with_tags_fit_parts_without_a_spare_area(chip: str) -> None:
     """Goal: the first table has them, with a mount; a RAM that is too small is told in blocks of
     the part, as --blocks takes them."""
-    rows = {row["layer"]: row for row in _json("--chip", chip, "--ram", "300K")["layers"]}
+    rows = {
+        row["layer"]: row for row in _json("--chip", chip, "--ram", "300K", "--models")["layers"]
+    }
     assert rows["page"]["fits"]
     assert rows["tree"]["fits"]
     assert rows["tree"]["mount_reads"] > 0
     blocks = _native.Part.named(chip).number("blocks")
-    few = json.loads(_run("--chip", chip, "--ram", "3K", "--json", "-").stdout)
+    few = json.loads(_run("--chip", chip, "--ram", "3K", "--models", "--json", "-").stdout)
     (why,) = [row["why"] for row in few["layers"] if row["layer"] == "page"]
     assert f"for {blocks} blocks" in why
 

@@ -111,6 +111,7 @@ pub struct nw_stats {
     pub merges_full: nw_count,
     pub corrected: nw_count,
     pub retired: nw_count,
+    pub scrubbed: nw_count,
     pub lost: nw_count,
 }
 
@@ -214,6 +215,8 @@ pub struct nw_block {
 #[derive(Clone, Copy)]
 pub struct nw_ftl_tree_config {
     pub spare_blocks: u16,
+    pub level: u16,
+    pub scrub_bits: u8,
 }
 
 #[repr(C)]
@@ -440,7 +443,7 @@ extern "C" {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(size_of::<nw_stats>() == 144);
+    assert!(size_of::<nw_stats>() == 152);
     assert!(offset_of!(nw_stats, host_reads) == 0);
     assert!(offset_of!(nw_stats, host_writes) == 8);
     assert!(offset_of!(nw_stats, host_trims) == 16);
@@ -458,7 +461,8 @@ const _: () = {
     assert!(offset_of!(nw_stats, merges_full) == 112);
     assert!(offset_of!(nw_stats, corrected) == 120);
     assert!(offset_of!(nw_stats, retired) == 128);
-    assert!(offset_of!(nw_stats, lost) == 136);
+    assert!(offset_of!(nw_stats, scrubbed) == 136);
+    assert!(offset_of!(nw_stats, lost) == 144);
     assert!(size_of::<nw_geometry>() == 44);
     assert!(offset_of!(nw_geometry, blocks) == 0);
     assert!(offset_of!(nw_geometry, block_pages) == 4);
@@ -527,12 +531,14 @@ const _: () = {
     assert!(offset_of!(nw_block, sector_bytes) == 20);
     assert!(offset_of!(nw_block, flags) == 22);
     assert!(offset_of!(nw_block, stats) == 24);
-    assert!(size_of::<nw_ftl_tree_config>() == 2);
+    assert!(size_of::<nw_ftl_tree_config>() == 6);
     assert!(offset_of!(nw_ftl_tree_config, spare_blocks) == 0);
-    assert!(size_of::<nw_ftl_tree>() == 184);
+    assert!(offset_of!(nw_ftl_tree_config, level) == 2);
+    assert!(offset_of!(nw_ftl_tree_config, scrub_bits) == 4);
+    assert!(size_of::<nw_ftl_tree>() == 192);
     assert!(offset_of!(nw_ftl_tree, block) == 0);
     assert!(offset_of!(nw_ftl_tree, stats) == 32);
-    assert!(offset_of!(nw_ftl_tree, tree) == 176);
+    assert!(offset_of!(nw_ftl_tree, tree) == 184);
     assert!(size_of::<nw_ftl_tree_most>() == 12);
     assert!(offset_of!(nw_ftl_tree_most, reads) == 0);
     assert!(offset_of!(nw_ftl_tree_most, programs) == 4);
@@ -632,7 +638,7 @@ const _: () = {
 
 #[cfg(target_pointer_width = "32")]
 const _: () = {
-    assert!(size_of::<nw_stats>() == 72);
+    assert!(size_of::<nw_stats>() == 76);
     assert!(offset_of!(nw_stats, host_reads) == 0);
     assert!(offset_of!(nw_stats, host_writes) == 4);
     assert!(offset_of!(nw_stats, host_trims) == 8);
@@ -650,7 +656,8 @@ const _: () = {
     assert!(offset_of!(nw_stats, merges_full) == 56);
     assert!(offset_of!(nw_stats, corrected) == 60);
     assert!(offset_of!(nw_stats, retired) == 64);
-    assert!(offset_of!(nw_stats, lost) == 68);
+    assert!(offset_of!(nw_stats, scrubbed) == 68);
+    assert!(offset_of!(nw_stats, lost) == 72);
     assert!(size_of::<nw_geometry>() == 44);
     assert!(offset_of!(nw_geometry, blocks) == 0);
     assert!(offset_of!(nw_geometry, block_pages) == 4);
@@ -719,12 +726,14 @@ const _: () = {
     assert!(offset_of!(nw_block, sector_bytes) == 12);
     assert!(offset_of!(nw_block, flags) == 14);
     assert!(offset_of!(nw_block, stats) == 16);
-    assert!(size_of::<nw_ftl_tree_config>() == 2);
+    assert!(size_of::<nw_ftl_tree_config>() == 6);
     assert!(offset_of!(nw_ftl_tree_config, spare_blocks) == 0);
-    assert!(size_of::<nw_ftl_tree>() == 96);
+    assert!(offset_of!(nw_ftl_tree_config, level) == 2);
+    assert!(offset_of!(nw_ftl_tree_config, scrub_bits) == 4);
+    assert!(size_of::<nw_ftl_tree>() == 100);
     assert!(offset_of!(nw_ftl_tree, block) == 0);
     assert!(offset_of!(nw_ftl_tree, stats) == 20);
-    assert!(offset_of!(nw_ftl_tree, tree) == 92);
+    assert!(offset_of!(nw_ftl_tree, tree) == 96);
     assert!(size_of::<nw_ftl_tree_most>() == 12);
     assert!(offset_of!(nw_ftl_tree_most, reads) == 0);
     assert!(offset_of!(nw_ftl_tree_most, programs) == 4);

@@ -29,17 +29,23 @@ impl Default for TreeState {
 pub struct TreeConfig {
     /// Blocks kept for cleaning and bad blocks: 0, or at least 12.
     pub spare_blocks: u16,
+    /// 0: never; else the next block in turn is written anew once so many were begun.
+    pub level: u16,
+    /// 0: never; else a block is written anew in which a read corrected so many bits.
+    pub scrub_bits: u8,
 }
 
 impl TreeConfig {
     fn raw(self) -> sys::nw_ftl_tree_config {
         sys::nw_ftl_tree_config {
             spare_blocks: self.spare_blocks,
+            level: self.level,
+            scrub_bits: self.scrub_bits,
         }
     }
 
-    /// Words of RAM that a layer on such a chip needs at least; 0: it does not work there. More are
-    /// a cache of its map.
+    /// Words of RAM that a layer on such a chip needs at least; 0: it does not work there. More save
+    /// programs and reads.
     pub fn ram_words(&self, geometry: &Geometry) -> usize {
         // SAFETY: both are plain structs, and only read.
         unsafe { sys::nw_ftl_tree_ram_bytes(&self.raw(), geometry) }.div_ceil(8)
