@@ -95,6 +95,14 @@ struct sim_history {
     uint32_t room;
 };
 
+/* Nodes in RAM; a tree's levelling and scrubbing follow from them. */
+static inline void sim_head_maps(struct sim_head *head, uint32_t maps)
+{
+    head->maps = maps;
+    head->level = maps % 3U;
+    head->scrub_bits = maps % 2U;
+}
+
 /* The description of a step's verb for this kind. */
 const struct sim_verb *sim_verb_of(const struct sim_kind *kind, uint8_t verb);
 

@@ -426,8 +426,7 @@ static int read_range(struct sim_subject *subject, uint32_t first, uint32_t coun
     return result;
 }
 
-/* Is the page at hand one of own->wanted, or how that begins? A flipped bit makes no other one of
- * it. */
+/* Is the page at hand how own->wanted begins, but for flipped bits? */
 static int is_wanted(const struct own *own, uint32_t bytes)
 {
     uint32_t differ = 0;
@@ -757,9 +756,7 @@ static void fit_blocks(struct nw_random *random, struct sim_head *head, uint32_t
     head->part.blocks = 18U + nw_random_below(random, blocks);
     head->part.block_pages = (uint16_t)(16U + nw_random_below(random, pages));
     head->spare_blocks = 12U + nw_random_below(random, 4);
-    head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
-    head->level = head->maps % 3U;
-    head->scrub_bits = head->maps % 2U;
+    sim_head_maps(head, nw_random_below(random, 2) * nw_random_below(random, 8));
 }
 
 static void tree_fit(struct nw_random *random, struct sim_head *head)

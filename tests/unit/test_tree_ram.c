@@ -23,6 +23,7 @@
 #include "nandwich/ftl_tree_check.h"
 #include "nandwich/random.h"
 #include "../../core/ftl/tree.h"
+#include "pass_chip.h"
 
 #define MOST_BYTES 2048U
 #define MOST_SPARE 64U
@@ -52,14 +53,6 @@ static uint32_t *wanted; /* what each sector holds; 0: nothing */
 static uint32_t serial;
 static uint8_t data[MOST_BYTES];
 
-static struct nw_chip_req pass(const struct nw_chip_req *req)
-{
-    struct nw_chip_req below = *req;
-
-    below.chip = nw_nand_chip(nand);
-    return below;
-}
-
 static uint32_t pages(void)
 {
     return chip.geometry.blocks * chip.geometry.block_pages;
@@ -81,39 +74,11 @@ static uint32_t word_of(uint32_t page, uint64_t *version)
 
 static int count_read(struct nw_chip_req *req)
 {
-    struct nw_chip_req below = pass(req);
+    struct nw_chip_req below = pass_below(req);
     uint64_t version;
 
     sector_reads += (word_of(req->page, &version) & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0;
     return nw_chip_read(&below);
-}
-
-static int pass_program(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_program(&below);
-}
-
-static int pass_erase(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_erase(&below);
-}
-
-static int pass_is_bad(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_is_bad(&below);
-}
-
-static int pass_mark_bad(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_mark_bad(&below);
 }
 
 static size_t least(void)
@@ -132,12 +97,8 @@ static void open_shape(const struct shape *shape, int plenty)
     part.block_pages = shape->block_pages;
     part.page_bytes = shape->page_bytes;
     assert_int_equal(nw_nand_open(&nand, &twin), NW_OK);
-    ops = (struct nw_chip_ops){.read = count_read,
-                               .program = pass_program,
-                               .erase = pass_erase,
-                               .is_bad = pass_is_bad,
-                               .mark_bad = pass_mark_bad};
-    chip = (struct nw_chip){.ops = &ops, .geometry = nw_nand_chip(nand)->geometry};
+    pass_chip_open(&chip, &ops, nw_nand_chip(nand));
+    ops.read = count_read;
     ram = malloc(PLENTY);
     assert_non_null(ram);
     memset(ram, 0xC3, PLENTY);

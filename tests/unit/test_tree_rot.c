@@ -27,6 +27,7 @@
 #include "nandwich/random.h"
 #include "../../core/ftl/tree.h"
 #include "effort.h"
+#include "pass_chip.h"
 
 #define EVERY EFFORT(1U, 5U) /* pages */
 
@@ -76,49 +77,20 @@ static unsigned last_gone;
 static unsigned older;
 static unsigned cuts;
 
-static struct nw_chip_req pass(const struct nw_chip_req *req)
-{
-    struct nw_chip_req below = *req;
-
-    below.chip = nw_nand_chip(nand);
-    return below;
-}
-
 static int rot_read(struct nw_chip_req *req)
 {
-    struct nw_chip_req below = pass(req);
+    struct nw_chip_req below = pass_below(req);
 
     return req->page == rotten && (req->length != 0 || !tag_stays) ? (int)NW_ERR_ECC
                                                                    : nw_chip_read(&below);
 }
 
-static int rot_program(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_program(&below);
-}
-
 static int rot_erase(struct nw_chip_req *req)
 {
-    struct nw_chip_req below = pass(req);
+    struct nw_chip_req below = pass_below(req);
 
     rotten = rotten / chip.geometry.block_pages == req->block ? NOWHERE : rotten;
     return nw_chip_erase(&below);
-}
-
-static int rot_is_bad(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_is_bad(&below);
-}
-
-static int rot_mark_bad(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_mark_bad(&below);
 }
 
 static void open_shape(const struct shape *shape)
@@ -134,12 +106,9 @@ static void open_shape(const struct shape *shape)
     part.factory_bad = 1;
     assert_int_equal(nw_nand_open(&nand, &twin), NW_OK);
     rotten = NOWHERE;
-    ops = (struct nw_chip_ops){.read = rot_read,
-                               .program = rot_program,
-                               .erase = rot_erase,
-                               .is_bad = rot_is_bad,
-                               .mark_bad = rot_mark_bad};
-    chip = (struct nw_chip){.ops = &ops, .geometry = nw_nand_chip(nand)->geometry};
+    pass_chip_open(&chip, &ops, nw_nand_chip(nand));
+    ops.read = rot_read;
+    ops.erase = rot_erase;
     config.spare_blocks = 12;
     ram_bytes = nw_ftl_tree_ram_bytes(&config, &chip.geometry) +
                 shape->frames * (shape->page_bytes + sizeof(uint32_t)) + sizeof(uint32_t);

@@ -18,6 +18,7 @@
 #include "nandwich-twin/parts.h"
 #include "nandwich/ftl_tree_check.h"
 #include "nandwich/random.h"
+#include "pass_chip.h"
 
 #define BLOCKS 96U
 #define ECC_BITS 4U      /* a page */
@@ -35,17 +36,9 @@ static uint8_t *flipped; /* bits of each page */
 static struct nw_ftl_tree ftl;
 static void *ram;
 
-static struct nw_chip_req pass(const struct nw_chip_req *req)
-{
-    struct nw_chip_req below = *req;
-
-    below.chip = nw_nand_chip(nand);
-    return below;
-}
-
 static int disturbed_read(struct nw_chip_req *req)
 {
-    struct nw_chip_req below = pass(req);
+    struct nw_chip_req below = pass_below(req);
     uint32_t pages = chip.geometry.block_pages;
     int result = nw_chip_read(&below);
 
@@ -62,31 +55,10 @@ static int disturbed_read(struct nw_chip_req *req)
 
 static int fresh_program(struct nw_chip_req *req)
 {
-    struct nw_chip_req below = pass(req);
+    struct nw_chip_req below = pass_below(req);
 
     flipped[req->page] = 0;
     return nw_chip_program(&below);
-}
-
-static int pass_erase(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_erase(&below);
-}
-
-static int pass_is_bad(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_is_bad(&below);
-}
-
-static int pass_mark_bad(struct nw_chip_req *req)
-{
-    struct nw_chip_req below = pass(req);
-
-    return nw_chip_mark_bad(&below);
 }
 
 static int write(uint32_t sector)
@@ -112,12 +84,9 @@ static void open_with(const struct nw_ftl_tree_config *config)
     assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
     part.blocks = BLOCKS;
     assert_int_equal(nw_nand_open(&nand, &twin), NW_OK);
-    ops = (struct nw_chip_ops){.read = disturbed_read,
-                               .program = fresh_program,
-                               .erase = pass_erase,
-                               .is_bad = pass_is_bad,
-                               .mark_bad = pass_mark_bad};
-    chip = (struct nw_chip){.ops = &ops, .geometry = nw_nand_chip(nand)->geometry};
+    pass_chip_open(&chip, &ops, nw_nand_chip(nand));
+    ops.read = disturbed_read;
+    ops.program = fresh_program;
     one_in = 0;
     flipped = calloc(BLOCKS * (size_t)part.block_pages, 1);
     ram = malloc(RAM_BYTES);
