@@ -4,9 +4,8 @@
  * that device, which mounts as if it were whole; nor may any number of formats, each of them cut.
  * What a cut has torn may hide when the next format looks, and show when it has been cut.
  *
- * A device is found by its newest list (mark.h). A list of the page layer or a root of the tree
- * layer has data behind it, and so has each older one: no order of erases will do. So a device is
- * made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block that the
+ * A device is found by its newest list (mark.h), a root of the tree layer. Data is behind it, and
+ * behind each older one: no order of erases will do. So a device is made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block that the
  * next mount would have erased for a list of its own: that one holds nothing. A second page behind
  * it shows that the void list is whole, and names the block where the next format may write its
  * own. Then all other blocks are erased, and last those two.
@@ -40,7 +39,6 @@
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H
 
-#include "blocks.h"
 #include "nandwich/chip.h"
 #include "nandwich/stats.h"
 
@@ -56,8 +54,5 @@
  * about 250 bytes.
  */
 int nw_wipe_chip(struct nw_chip *chip, struct nw_stats *stats);
-
-/* The same, and every good block is in the lists then, ready. */
-int nw_wipe_all(struct nw_blocks *blocks);
 
 #endif

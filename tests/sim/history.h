@@ -4,7 +4,7 @@
  * printed and parsed again is the same history.
  *
  *   nandwich-torture 1
- *   subject page
+ *   subject tree
  *   part K9F1G08U0A          a part of the table, and what differs from it
  *   part.blocks 19
  *   spare_blocks 11          settings that are not 0
@@ -69,8 +69,6 @@ struct sim_head {
     uint32_t level;      /* tree */
     uint32_t scrub_bits; /* tree */
     uint32_t sectors;
-    uint32_t wear;         /* 0: no policy; else its place in nw_wear_kinds + 1 */
-    uint32_t heal;         /* worn blocks are healed after so many erases; 0: never */
     uint32_t ecc;          /* parts of a page under the ecc filter; 0: no filter */
     uint32_t oob;          /* bytes of a page over the oob filter; 0: no filter */
     uint32_t join;         /* with it: blocks of the chip a block */

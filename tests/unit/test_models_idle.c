@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "layer_rig.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #define CALLS 300U
 

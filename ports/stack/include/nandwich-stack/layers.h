@@ -12,7 +12,7 @@
 #include "nandwich-stack/why.h"
 #include "nandwich/block.h"
 #include "nandwich/chip.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,9 +65,9 @@ struct nw_layer_kind {
     int (*refuse)(const struct nw_layer_site *site, int error, struct nw_why *why);
 };
 
-extern const struct nw_layer_kind nw_layer_page;
 extern const struct nw_layer_kind nw_layer_tree;
 extern const struct nw_layer_kind nw_layer_lavish;
+extern const struct nw_layer_kind nw_layer_page;
 extern const struct nw_layer_kind nw_layer_nftl;
 extern const struct nw_layer_kind nw_layer_log;
 extern const struct nw_layer_kind nw_layer_superblock;
