@@ -32,9 +32,7 @@
  * that it finds in the other: it takes three cuts.
  *
  * A chip on which each block's first page looks blank is erased in order: to look at all pages of a
- * new chip takes as long as to erase it. And a list of the page layer that was torn may hide in a
- * third block, when three mounts in a row were cut, each in its list: it may show when the next
- * format has been cut.
+ * new chip takes as long as to erase it.
  */
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H
