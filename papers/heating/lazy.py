@@ -124,8 +124,8 @@ def _answers(quick: bool) -> list[Answer]:
         Answer(
             round(worst, 1),
             holds=near(worst, WORST, points=POINTS_OFF),
-            why=f"one healing is left of two in a row: {eager_s:.2f} s come to {lazy_s:.2f}, in the "
-            f"thesis {WORST_S} to {WORST_S * (1 + WORST / 100):.2f}",
+            why=f"one healing is left of two in a row: {eager_s:.2f} s come to {lazy_s:.2f}, in "
+            f"the thesis {WORST_S} to {WORST_S * (1 + WORST / 100):.2f}",
             part="worst",
             claim="worst response, lazy (600 s) against at once",
             published=WORST,
