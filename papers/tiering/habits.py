@@ -41,8 +41,8 @@ SETUP = (
     "page, 95 % written before; LRFU with lambda 0.001, which makes room when a write wants it; "
     "without room in vFlash a write goes to flash; speed is an application's pages over the time "
     "from arrival, or the end of the request before, to the end, its ratio to flash alone the mean "
-    "of applications and users; at once: room is made when the hour begins, requests wait; ideal: "
-    "it takes no time; " + _phone.told(_phone.BASE)
+    "of applications and users; direct: room is made before the next request, which waits; ideal: "
+    "so too, but it takes no time; " + _phone.told(_phone.BASE)
 )
 #: Varied in a quick run; the whole list takes minutes.
 QUICK_VARIED = ("hot", "updates", "seed")
@@ -168,7 +168,7 @@ def _against_others(users: Sequence[int], model: Model, vflash: float) -> list[A
             why="served by number instead of by updates, applications with few updates get room "
             "too, and the mean over applications counts each alike",
             part="intra",
-            claim="I/O speed gained by intra- over inter-application prediction alone",
+            claim="I/O speed gained by inter- and intra-application prediction over inter- alone",
             published=f"+{PUBLISHED_INTRA}",
             unit="%",
             tolerance=INTRA_GAIN.told,
@@ -474,7 +474,7 @@ def erases(quick: bool) -> Report:
             saved(VFLASH),
             holds=near(saved(VFLASH), PUBLISHED_ERASES, points=FEWER.off),
             why="how many hangs on how much is written and how full the flash is, which the thesis "
-            "does not say, nor of which users: here of all three, where flash alone erases "
+            f"does not say, nor of how many users: here of {len(users)}, where flash alone erases "
             f"{alone} blocks",
             tolerance=FEWER.told,
         ),
