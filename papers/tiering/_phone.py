@@ -43,6 +43,26 @@ READ_NJ, PROGRAM_NJ, ERASE_NJ = 6_144, 69_632, 5_242_880
 
 
 @dataclass(frozen=True)
+class Seeds:
+    """What seeds 1 to 3 gave of a figure: it holds within half the range, to either side."""
+
+    low: float
+    high: float
+    unit: str
+
+    @property
+    def off(self) -> float:
+        return (self.high - self.low) / 2
+
+    @property
+    def told(self) -> str:
+        return (
+            f"{self.off:.4g} {self.unit}, to either side: half the range of seeds 1 to 3, which "
+            f"give {self.low} to {self.high}"
+        )
+
+
+@dataclass(frozen=True)
 class App:
     """Reads, writes and mean KB of table 4.3; hours of the day it is used in, which share of its
     writes are updates, and of how many pages: ours."""
@@ -100,15 +120,15 @@ def told(model: Model) -> str:
     """All that makes a month, for a card."""
     apps = ", ".join(f"{app.name} {app.hours}/{app.updates:g}/{app.hot_pages}" for app in APPS)
     return (
-        f"seed {model.seed}, {model.days} days, {model.requests_a_day:,} requests a day with the "
-        "shares, reads and lengths of table 4.3; hours a day, share of updates and pages that are "
-        f"updated: {apps}; hours of {WAKING.start} to {WAKING.stop - 1} o'clock, each kept on "
-        f"{model.regular:.0%} of days, {model.stray:g} sessions a day elsewhere; bursts of "
-        f"{model.burst}, gaps of {model.gap_ms:g} ms, pauses of {model.pause_s:g} s, all "
-        "exponential; an update is of two pages at most in the mean, at the square of a uniform "
-        f"number in its set; {model.own_reads:.0%} of reads are of that set; {model.metadata:.0%} "
-        f"of writes bring an inode page, {model.journal:.0%} a journal page; requests of at most "
-        f"{_MOST_PAGES} pages"
+        f"seed {model.seed}, {model.days} days, {model.requests_a_day:,} requests a day shared out "
+        "as in table 4.3, with its reads and lengths (exponential, 1 to "
+        f"{_MOST_PAGES} pages); hours a day, share of updates and pages that are updated: {apps}; "
+        f"hours of {WAKING.start} to {WAKING.stop - 1} o'clock, each kept on {model.regular:.0%} "
+        f"of days, {model.stray:g} sessions a day elsewhere; bursts of {model.burst}, gaps of "
+        f"{model.gap_ms:g} ms, pauses of {model.pause_s:g} s, all exponential; an update is of two "
+        "pages at most in the mean, at the square of a uniform number in its set; other writes "
+        f"are appended; {model.own_reads:.0%} of reads are of that set, the others anywhere; "
+        f"{model.metadata:.0%} of writes bring an inode page, {model.journal:.0%} a journal page"
     )
 
 
