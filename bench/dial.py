@@ -50,7 +50,7 @@ class Cost:
     write_uj: float
     longest_ms: float
     reads_a_read: float
-    mount_reads: int
+    mount_reads: float
     mount_ms: float
 
 
@@ -122,9 +122,7 @@ def _play(
     return result
 
 
-def _mount(
-    site: Site, device: _native.ReplayDevice, config: dict[str, int]
-) -> dict[str, float]:
+def _mount(site: Site, device: _native.ReplayDevice, config: dict[str, int]) -> dict[str, float]:
     """What opening the device again takes; a model forgets."""
     if site.layer in play.MODELS:
         return {"reads": math.nan, "time_ns": math.nan}

@@ -157,8 +157,8 @@ def _mixed(count: int) -> _native.Requests:
 @pytest.mark.quick
 def test_a_tier_in_json_and_without_payload() -> None:
     """Goal: the hot part of a workload stays in the NVM, and flash is written less."""
-    question = ("replay", "gen:hotcold,requests=20K,writes=80%", "--precondition", "1")
-    question += ("--ftl", "page")
+    question = ["replay", "gen:hotcold,requests=20K,writes=80%", "--precondition", "1"]
+    question += ["--ftl", "page"]
     plain = _json(*question)
     tiered = _json(*question, "--nvm", "8M", "--tier", "lrfu", "--half-life", "20000")
     validate("replay-1", tiered)
