@@ -7,7 +7,6 @@
 static struct nw_ftl_tree_config config_of(const struct nw_layer_site *site)
 {
     return (struct nw_ftl_tree_config){.spare_blocks = site->config->spare_blocks,
-                                       .level = site->config->level,
                                        .scrub_bits = site->config->scrub_bits};
 }
 

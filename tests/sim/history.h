@@ -66,7 +66,6 @@ struct sim_head {
     uint32_t log_blocks;
     uint32_t degree;
     uint32_t maps;
-    uint32_t level;      /* tree */
     uint32_t scrub_bits; /* tree */
     uint32_t sectors;
     uint32_t ecc;          /* parts of a page under the ecc filter; 0: no filter */
@@ -93,11 +92,10 @@ struct sim_history {
     uint32_t room;
 };
 
-/* Nodes in RAM; a tree's levelling and scrubbing follow from them. */
+/* Nodes in RAM; a tree's scrubbing follows from them. */
 static inline void sim_head_maps(struct sim_head *head, uint32_t maps)
 {
     head->maps = maps;
-    head->level = maps % 3U;
     head->scrub_bits = maps % 2U;
 }
 

@@ -101,7 +101,6 @@ static int block_open(struct sim_subject *subject)
                                            .spare_blocks = (uint16_t)head->spare_blocks,
                                            .log_blocks = (uint16_t)head->log_blocks,
                                            .degree = (uint8_t)head->degree,
-                                           .level = (uint16_t)head->level,
                                            .scrub_bits = (uint8_t)head->scrub_bits,
                                            .maps = (uint8_t)head->maps};
     own->trims_late = layer != &nw_layer_lavish; /* which writes a trim at once */

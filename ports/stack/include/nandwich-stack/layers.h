@@ -24,7 +24,6 @@ struct nw_layer_config {
                             * it offers by itself */
     uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks */
     uint16_t log_blocks;   /* models: log blocks */
-    uint16_t level;        /* tree: blocks that are begun until the next in turn is cleaned */
     uint8_t scrub_bits;    /* tree: bits corrected in a page, for which its block is cleaned */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
                             * nftl: most blocks of a chain */
