@@ -384,9 +384,8 @@ def _jpeg_time(lavish: Rest) -> Answer:
     unit="",
     where="section 7.3, table 7",
     setup="published: as table 6, but all RAM that a layer leaves is for caches, the stack left "
-    f"out; no size told. Ours: {_SRAM >> 10} KB of the processor less {_STACK >> 10} KB of stack "
-    "less the layer's own (T8) in whole frames of 2,048 B: 54 KB for lavish, 40 for log, 38 for "
-    "superblock; LRU; " + _SPACE,
+    "out; no size told; " + _SPACE + f"; frames in {_SRAM >> 10} KB less {_STACK >> 10} KB of "
+    "stack less the layer's own (T8): 54 KB for lavish, 42 for log, 38 for superblock; LRU",
 )
 def all_ram(quick: bool) -> Report:
     """Frames of a sector in the RAM that each layer leaves."""

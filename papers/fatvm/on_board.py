@@ -63,9 +63,9 @@ SET_UP = (
     "read, 200 us a program, 1.5 ms an erase"
 )
 SIZES = (
-    f"{traffic.PHOTO} to BMP, gray of 640 x 480 bytes made up, FFT of 2^13 points of 8 B, Huffman "
-    "of a log of 400,000 B and back, red-black tree of 2,000 nodes of 48 B and a search of each; "
-    "each one file, clang -O2"
+    f"{traffic.PHOTO} to BMP, {traffic.GRAY}, FFT of 2^13 points of 8 B, Huffman of a log of "
+    "400,000 B and back, red-black tree of 2,000 nodes of 48 B and a search of each; each one "
+    "file, clang -O2"
 )
 
 PROGRAMS = tuple(traffic.PROGRAMS)
