@@ -144,6 +144,45 @@ def draw(runs: list[Run], axes: "Axes") -> None:
     axes.legend(fontsize=6, ncols=2)
 
 
+def _answers(runs: list[Run]) -> list[Answer]:
+    judged = [run for run in runs if run.degree == JUDGED]
+    worst = min(judged, key=lambda run: run.efficiency)
+    ample = max(run.copies for run in judged if run.ample)
+    least = max(run.copies for run in judged if not run.ample)
+    return [
+        Answer(
+            round(worst.efficiency, 4),
+            holds=worst.efficiency >= 1 - 1 / JUDGED,
+            tolerance=_BOUND,
+            why=f"the least of all: {worst.space} space, {worst.workload} writes",
+            part="erases",
+            claim="pages won per page erased >= 7/8 at L = 8",
+        ),
+        Answer(
+            round(ample, 4),
+            holds=ample <= 1 / JUDGED,
+            tolerance=_BOUND,
+            why="with a log for each logical block: sectors in a new log's start are gone "
+            "from the data block that is copied next",
+            part="copies",
+            claim="copies for each sector appended, host's and maps', <= 1/8 at L = 8 in ample "
+            "space",
+            published=1 / JUDGED,
+        ),
+        Answer(
+            round(least, 4),
+            holds=least <= 1 / JUDGED,
+            tolerance=_BOUND,
+            why="one log for all: it is merged before it is full, and up to 1/(L-1) is copied; "
+            "per sector programmed, copies included, 1/L holds",
+            part="copies-in-least-space",
+            claim="copies for each sector appended, host's and maps', <= 1/8 at L = 8 in the "
+            "least possible space",
+            published=1 / JUDGED,
+        ),
+    ]
+
+
 @experiment(
     "lavish-bounds",
     claim="erases and copies keep to the bounds of degree L",
@@ -168,43 +207,8 @@ def lavish_bounds(quick: bool) -> Report:
         for degree in DEGREES
         for workload in WORKLOADS
     ]
-    judged = [run for run in runs if run.degree == JUDGED]
-    worst = min(judged, key=lambda run: run.efficiency)
-    ample = max(run.copies for run in judged if run.ample)
-    least = max(run.copies for run in judged if not run.ample)
     return Report(
-        answers=[
-            Answer(
-                round(worst.efficiency, 4),
-                holds=worst.efficiency >= 1 - 1 / JUDGED,
-                tolerance=_BOUND,
-                why=f"the least of all: {worst.space} space, {worst.workload} writes",
-                part="erases",
-                claim="pages won per page erased >= 7/8 at L = 8",
-            ),
-            Answer(
-                round(ample, 4),
-                holds=ample <= 1 / JUDGED,
-                tolerance=_BOUND,
-                why="with a log for each logical block: sectors in a new log's start are gone "
-                "from the data block that is copied next",
-                part="copies",
-                claim="copies for each sector appended, host's and maps', <= 1/8 at L = 8 in ample "
-                "space",
-                published=1 / JUDGED,
-            ),
-            Answer(
-                round(least, 4),
-                holds=least <= 1 / JUDGED,
-                tolerance=_BOUND,
-                why="one log for all: it is merged before it is full, and up to 1/(L-1) is copied; "
-                "per sector programmed, copies included, 1/L holds",
-                part="copies-in-least-space",
-                claim="copies for each sector appended, host's and maps', <= 1/8 at L = 8 in the "
-                "least possible space",
-                published=1 / JUDGED,
-            ),
-        ],
+        answers=_answers(runs),
         columns=[
             "L",
             "workload",
