@@ -65,7 +65,7 @@ def _shape(program: str, small: Sequence[Value], large: Sequence[Value]) -> Answ
     else:
         holds, said = misses < 1 and 1 / _FLAT <= times <= _FLAT, "< 1, flat"
     return Answer(
-        f"{misses:.2f}, {times:.2f}",
+        f"{misses:.2f} x, {times:.2f} x",
         holds=holds,
         tolerance="misses: a claim of order; estimated time steep: "
         f"{_STEEP} x and more, flat: within {_FLAT} x either way",
@@ -95,7 +95,7 @@ def _draw_sizes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     "F2",
     claim="misses against the size of a frame",
     published="shape",
-    unit="x",
+    unit="",
     where="section 2.2, figure 2",
     setup="published: 32 KB of caches, LRU, sizes of caches along the axis; (a) misses, (b) the "
     "time of the reads, estimated from these as a constant and so much a byte: so both are one "
