@@ -135,7 +135,7 @@ def faults(node: tagged.Node) -> list[Answer]:
     setup=_SETUP.format(
         "TinyDB, 75 variables of 569 B, and Mate, an array of 792 B, before and after",
         "programs of our own with the same bytes and numbers of variables, all tagged; counted are "
-        "a page of 264 B and all else that our run time keeps in RAM, not the driver, not the stack",
+        "a page of 264 B and all else that our run time keeps in RAM; no driver, no stack",
     ),
 )
 def memory(_quick: bool) -> Report:
