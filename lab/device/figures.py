@@ -15,6 +15,8 @@ _ACCESS = ROOT / "lab" / "device" / "access.c"
 _FEW, _MANY = 1000, 3000
 #: Bytes after which pages share a look-aside entry: 64 entries of 512 B.
 _SAME_ENTRY = 64 * 512
+#: Guards as Lin et al. 2013 have them: each a call, a buffer and nothing beside it; LRU.
+CALLS: dict[str, Any] = {"guards": "outline", "windows": False, "lookaside": 0, "policy": "lru"}
 
 
 def wanted(board: Board, source: Path, *arguments: str | Path, **changes: Any) -> play.Wanted:
@@ -108,13 +110,12 @@ def accesses(board: Board) -> dict[str, Cost]:
 
 
 def called(board: Board) -> dict[str, Cost]:
-    """A load whose guard is a call and has no look-aside entries: it hits its buffer, has none and
-    finds the page used last, misses its buffer and finds the page resident."""
-    calls: dict[str, Any] = {"guards": "outline", "windows": False, "lookaside": 0}
-    alone = {**calls, "slots": 1}
-    moving = _round(board, "none", 0, **calls)
+    """A load whose guard is one of CALLS: it hits its buffer; it finds the page used last in the
+    one buffer of all loads, for none goes without; it misses its buffer, the page resident."""
+    alone = {**CALLS, "slots": 1}
+    moving = _round(board, "none", 0, **CALLS)
     return {
-        "hit": _less(_round(board, "still", 0, **calls), _round(board, "loop", 0, **calls)),
-        "no slot": _less(_round(board, "still", 0, **alone), _round(board, "loop", 0, **alone)),
-        "miss": _less(_round(board, "load", _SAME_ENTRY, **calls), moving),
+        "hit": _less(_round(board, "still", 0, **CALLS), _round(board, "loop", 0, **CALLS)),
+        "no buffer": _less(_round(board, "still", 0, **alone), _round(board, "loop", 0, **alone)),
+        "miss": _less(_round(board, "load", _SAME_ENTRY, **CALLS), moving),
     }

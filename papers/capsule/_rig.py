@@ -8,14 +8,28 @@ from nandwich import _native
 #: The chip of Mathur et al., SenSys 2006, at their measured costs of chip and processor.
 NAND = "TC58DVG02A1FT00"
 
-SETUP = (
-    "a Mica2 with a NAND of 512 B pages, a write buffer of 512 B; ours: our store on the twin, "
-    "at the document's measured costs of chip and processor"
+
+def card(published: str, ours: str, *, blocks: int = 128, frames: str = "8 of 16 entries") -> str:
+    """A set-up: node and store, which the experiments share, and what each measures."""
+    return (
+        f"published: a Mica2 with a {NAND} (pages of 512 B, at most 4 programs each), a write "
+        f"buffer of 512 B; {published}. Ours: our store on the twin of that NAND, {blocks:,} "
+        f"blocks of 32 pages, a page buffer of 512 B, index nodes in RAM: {frames} of 4 B; an "
+        "operation costs what the document measured of chip and processor (a program 24.54 uJ and "
+        "0.0962 a byte, 274 us and 1.577; a read 4.07 uJ and 0.105, 69 us and 1.759); only what "
+        f"is named is counted: {ours}"
+    )
+
+
+#: Why no time is judged, of any call.
+CLOCK = (
+    "ours is the modelled time of the chip and of the processor's transfers; the document's is "
+    "read off a clock on the node, with all that its processor does between them"
 )
 #: How far a figure may be from the printed one, to either side, in percent of it.
-PERCENT = 10
+PERCENT = 9
 TOLERANCE = (
-    f"{PERCENT} % to either side: what the document's own table of costs is off its own figures, "
+    f"{PERCENT} % to either side: the document's own table of costs is 8.3 % off its own figures, "
     "0.288 uJ a byte for the 0.314 printed at 128 B"
 )
 

@@ -2,11 +2,12 @@
 """The two bounds of the lavish layer (Lin et al., IJDSN 2013, 324641), over long runs.
 
 Merges win at least (L - 1) / L free blocks for a block erased, and a sector written costs at most
-1 / L copies. Both are measured for several degrees L, on writes of four kinds, with ample and with
-the least possible space. What erases win is counted in pages: those programmed for the host and for
-maps, and those free at the end and not at the start; so a page that a merge leaves behind unused in
-a block it erases is lost. Space is ample with a data block and a log for every logical block;
-with the least there is one log for all, so that logs are merged before they are full.
+1 / L copies. Both are judged at L = 8, the document's example, and shown for other degrees, on
+writes of four kinds, with ample and with the least possible space. What erases win is counted in
+pages: those programmed for the host and for maps, and those free at the end and not at the start;
+so a page that a merge leaves behind unused in a block it erases is lost. Space is ample with a data
+block and a log for every logical block; with the least there is one log for all, so that logs are
+merged before they are full.
 """
 
 import random
@@ -25,6 +26,7 @@ PART = "K9F1G08U0A"
 SECTORS = 1024  # 2 MB of virtual memory
 BLOCK = 64  # sectors of a logical block: pages of a block of the part
 DEGREES = (2, 4, 8, 16)
+JUDGED = 8
 MAPS = 4
 _BOUND = "none: a bound for every run, which one run beyond it refutes"
 
@@ -142,6 +144,45 @@ def draw(runs: list[Run], axes: "Axes") -> None:
     axes.legend(fontsize=6, ncols=2)
 
 
+def _answers(runs: list[Run]) -> list[Answer]:
+    judged = [run for run in runs if run.degree == JUDGED]
+    worst = min(judged, key=lambda run: run.efficiency)
+    ample = max(run.copies for run in judged if run.ample)
+    least = max(run.copies for run in judged if not run.ample)
+    return [
+        Answer(
+            round(worst.efficiency, 4),
+            holds=worst.efficiency >= 1 - 1 / JUDGED,
+            tolerance=_BOUND,
+            why=f"the least of all: {worst.space} space, {worst.workload} writes",
+            part="erases",
+            claim="pages won per page erased >= 7/8 at L = 8",
+        ),
+        Answer(
+            round(ample, 4),
+            holds=ample <= 1 / JUDGED,
+            tolerance=_BOUND,
+            why="with a log for each logical block: sectors in a new log's start are gone "
+            "from the data block that is copied next",
+            part="copies",
+            claim="copies for each sector appended, host's and maps', <= 1/8 at L = 8 in ample "
+            "space",
+            published=1 / JUDGED,
+        ),
+        Answer(
+            round(least, 4),
+            holds=least <= 1 / JUDGED,
+            tolerance=_BOUND,
+            why="one log for all: it is merged before it is full, and up to 1/(L-1) is copied; "
+            "per sector programmed, copies included, 1/L holds",
+            part="copies-in-least-space",
+            claim="copies for each sector appended, host's and maps', <= 1/8 at L = 8 in the "
+            "least possible space",
+            published=1 / JUDGED,
+        ),
+    ]
+
+
 @experiment(
     "lavish-bounds",
     claim="erases and copies keep to the bounds of degree L",
@@ -149,10 +190,14 @@ def draw(runs: list[Run], axes: "Axes") -> None:
     unit="",
     where="section 6.2, equations 1 and 2",
     setup="published: proofs for a degree of L, with L = 8 and 64 sectors a block as the example; "
-    f"no run. Ours: K9F1G08U0A, {SECTORS} sectors, {MAPS} maps in RAM, L of 2, 4, 8 and 16, "
-    "writes at random, in sequence, scattered and as of a JPEG decoder; ample space: a data and a "
-    "log lavish block for each logical block and two more; least: one for each and two more; "
-    "1,000,000 writes, of which the second half counts",
+    f"no run. Ours: K9F1G08U0A (64 pages of 2,048 B a block), {SECTORS} sectors (16 logical "
+    f"blocks), {MAPS} maps in RAM, L = {JUDGED} judged, 2, 4 and 16 in the table; writes at "
+    "random, in sequence, scattered (64 sectors again and again, a tenth anywhere) and as of a "
+    "JPEG decoder (a bitmap in rows of 12 sectors, a third of them again, 3 of 48 sectors of "
+    "tables before each), no trims; ample space: 34 lavish blocks, a data and a log for a logical "
+    "block and two more; least: 18, one for each and two more; 1,000,000 writes, of which the "
+    "second half counts. Room won: pages programmed for host and maps, and free pages gained, over "
+    "pages erased; copies: pages copied over pages programmed for host and maps",
 )
 def lavish_bounds(quick: bool) -> Report:
     writes = 60_000 if quick else 1_000_000
@@ -162,40 +207,8 @@ def lavish_bounds(quick: bool) -> Report:
         for degree in DEGREES
         for workload in WORKLOADS
     ]
-    at_8 = [run for run in runs if run.degree == 8]
-    ample = [run for run in runs if run.ample]
-    least = [run for run in runs if not run.ample]
     return Report(
-        answers=[
-            Answer(
-                round(min(run.efficiency for run in at_8), 4),
-                holds=all(run.efficiency >= 1 - 1 / run.degree for run in runs),
-                tolerance=_BOUND,
-                why="the least of all: little space, scattered writes",
-                part="erases",
-                claim="room won per erase >= (L-1)/L for L = 2 .. 16 (shown: the least at L = 8)",
-            ),
-            Answer(
-                round(max(run.copies for run in at_8 if run.ample), 4),
-                holds=all(run.copies * run.degree <= 1 for run in ample),
-                tolerance=_BOUND,
-                why="with a log for each logical block: sectors in a new log's start are gone "
-                "from the data block that is copied next",
-                part="copies",
-                claim="copies a sector written <= 1/L in ample space (L = 8)",
-                published=0.125,
-            ),
-            Answer(
-                round(max(run.copies for run in at_8 if not run.ample), 4),
-                holds=all(run.copies * run.degree <= 1 for run in least),
-                tolerance=_BOUND,
-                why="one log for all: it is merged before it is full, and up to 1/(L-1) is copied; "
-                "per sector programmed, copies included, 1/L holds",
-                part="copies-in-least-space",
-                claim="copies a sector written <= 1/L in the least possible space (L = 8)",
-                published=0.125,
-            ),
-        ],
+        answers=_answers(runs),
         columns=[
             "L",
             "workload",

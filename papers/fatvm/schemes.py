@@ -4,15 +4,17 @@
 
 from typing import TYPE_CHECKING
 
-from lab.experiments import Answer, Report, experiment, near
+from lab.experiments import NOT_JUDGED, Answer, Report, experiment, near
 from nandwich import plots
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZES_KB = (8, 12, 16, 20, 24, 32, 48, 64)
-_QUICK_KB = (8, 16, 32)
+#: All RAM, which the document compares with, is what table 7 leaves lavish.
+ALL_KB = 54
+_SIZES_KB = (8, 12, 16, 20, 24, 32, 48, ALL_KB, 64)
+_QUICK_KB = (8, 16, 32, ALL_KB)
 #: Name: scheme and frame size. The part takes four programs a page: shrunk sectors have 512 B, and
 #: hold two frames of 256.
 _WAYS = {
@@ -70,12 +72,10 @@ def _draw(times: dict[str, dict[int, float | None]], axes: "Axes") -> None:
 
 def _answers(times: dict[str, dict[int, float | None]]) -> list[Answer]:
     crossing = _crossing(times)
-    multi, shrink = times["multi-cache"][32], times["sector-shrink"][32]
-    direct = times["frame = sector"][32]
-    assert multi is not None
-    assert shrink is not None
+    small = {scheme: times[scheme][32] for scheme in ("multi-cache", "sector-shrink")}
+    direct, least = times["frame = sector"][ALL_KB], small["multi-cache"]
     assert direct is not None
-    lost = f"{_WITHIN_PERCENT} % either way: picture, decoder and part of the paper are lost to us"
+    assert least is not None
     return [
         Answer(
             "never" if crossing is None else crossing,
@@ -87,25 +87,27 @@ def _answers(times: dict[str, dict[int, float | None]]) -> list[Answer]:
         ),
         *(
             Answer(
-                round(value),
-                holds=near(value, _TIME_MS, percent=_WITHIN_PERCENT),
-                tolerance=lost,
-                why="our decoder (stb_image) walks the picture in rows of blocks",
+                0 if value is None else round(value),
+                verdict=NOT_JUDGED,
+                why="the document's picture is lost to us, and time goes with its pixels: 8 MB "
+                "hold a bitmap of 9 times ours, so nearly any time would do",
                 part=f"time-{scheme}",
                 claim=f"JPEG with 32 KB of frames, {scheme}: time of the storage",
                 published=_TIME_MS,
                 unit="ms",
             )
-            for scheme, value in (("multi-cache", multi), ("sector-shrink", shrink))
+            for scheme, value in small.items()
         ),
         Answer(
-            round(direct / multi, 2),
-            holds=near(direct / multi, _GAIN, percent=_WITHIN_PERCENT),
-            tolerance=lost,
-            why=f"{direct:.0f} ms with a frame a sector: our decoder (stb_image) walks the picture "
-            "in rows of blocks, few places at a time, of which 16 large frames hold many",
+            round(direct / least, 2),
+            holds=near(direct / least, _GAIN, percent=_WITHIN_PERCENT),
+            tolerance=f"{_WITHIN_PERCENT} % either way: from 8 to 24, for decoder and part are "
+            "others and the document's 1000 ms a round figure",
+            why=f"{direct:.0f} ms with a frame a sector in {ALL_KB} KB, {least:.0f} ms with "
+            "multi-cache in 32 KB: our decoder (stb_image) walks the picture in rows of blocks, "
+            f"few places at a time, of which {ALL_KB // 2} large frames hold all",
             part="gain",
-            claim="small frames against frame = sector, 32 KB",
+            claim="frame = sector in all RAM over 256 B in 32 KB, multi-cache: time of the storage",
             published=_GAIN,
             unit="x",
         ),
@@ -119,10 +121,12 @@ def _answers(times: dict[str, dict[int, float | None]]) -> list[Answer]:
     unit="KB",
     where="section 7.4, figure 11",
     setup="published: time of the storage for JPEG to BMP against RAM for caches, caches of 256 B, "
-    "sectors of 2,048 B, lavish, LRU; 16,382 ms in table 7 with a cache a sector. Ours: JPEG 512 x "
-    "600, 8 MB of virtual memory, 8 to 64 KB, 8 last-cache buffers; sectors shrunk to 512 B, of "
-    "which the part takes four programs a page (256 B would take eight), each two frames; 512 B "
-    "beside; " + traffic.NODE_NAND,
+    "sectors of 2,048 B, lavish, LRU; 16,382 ms in table 7 with a cache a sector in all RAM. Ours: "
+    f"{traffic.PHOTO}, on the host, clang -O2; 8 MB of virtual memory, 8 to 64 KB of frames, LRU; "
+    "guards in place with page windows and 64 look-aside entries, 8 buffers, fewer where frames "
+    f"are few; all RAM is {ALL_KB} KB (T7); lavish of degree 8 with 4 maps in RAM; one run on a "
+    "fresh chip; sectors shrunk to 512 B, of which the part takes four programs a page (256 B "
+    "would take eight), each two frames; 512 B beside; " + traffic.NODE_NAND,
 )
 def schemes(quick: bool) -> Report:
     """One JPEG, lavish below, for each scheme and amount of RAM."""

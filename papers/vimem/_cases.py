@@ -24,6 +24,7 @@ class Case:
     known: str  # what the layout was made from
     method: str
     cost: Cost
+    each: tuple[Cost, ...] = ()  # of which that is the mean, a node each
 
 
 Layouts = dict[tuple[str, str], _rig.Pages]  # by what is known, and method
@@ -86,8 +87,8 @@ def tinydb(quick: bool) -> tuple[Case, ...]:
     for scenario in SCENARIOS:
         runs = [_rig.packed(_programs.tinydb(scenario, node)) for node in _nodes(quick)]
         for (name, method), pages in tinydb_layouts().items():
-            cost = _rig.average([_rig.run(one, pages, 1) for one in runs])
-            found.append(Case("TinyDB-like", scenario, name, method, cost))
+            each = tuple(_rig.run(one, pages, 1) for one in runs)
+            found.append(Case("TinyDB-like", scenario, name, method, _rig.average(each), each))
     return tuple(found)
 
 

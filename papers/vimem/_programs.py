@@ -158,7 +158,7 @@ class _Handlers:
 
 
 #: Seconds between events in the mean: no query, a query, a light one.
-_RATES: dict[str, dict[str, float]] = {
+RATES: dict[str, dict[str, float]] = {
     "none": {"tick": 1.0, "clock": 5.0, "receive": 30.0, "beacon": 30.0, "manage": 120.0},
     "query": {
         "tick": 0.1,
@@ -199,7 +199,7 @@ def tinydb_events(scenario: str, node: int, seconds: int = 1000) -> Events:
     chance = random.Random(f"{scenario} {node}")
     handlers = _Handlers(chance)
     events = []
-    for name, gap in _RATES[scenario].items():
+    for name, gap in RATES[scenario].items():
         at = chance.random() * gap
         while at < seconds:
             events.append((at, name))

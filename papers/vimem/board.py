@@ -24,14 +24,21 @@ _FAULTS = (
     ("flush", "fault from flash, a buffer to flash first", 19.83),
 )
 _SETUP = (
-    "ATmega128L at 7.37 MHz, AT45DB041B, in a cycle-accurate simulator; ours: the same in simavr, "
-    "our run time and driver; "
+    "published: ATmega128L at 7.37 MHz, AT45DB041B, in a cycle-accurate simulator; {}. Ours: the "
+    "same in simavr, our run time and driver, avr-gcc -Os; {}"
 )
+#: What a read of a page takes by the document.
+_PAGE_MS = 3.6
 _PERCENT = 5
 _CYCLES = f"{_PERCENT} %: counts of cycles at one clock; what is not the compiler's is the code's"
 _TRANSFERS = (
-    f"{_PERCENT} %: nearly all is the transfer, for which 3.6 ms a page is all that is told, to "
-    "1.4 %; the rest is our run time and driver"
+    f"{_PERCENT} %: nearly all are transfers, for which {_PAGE_MS} ms a page is all that is told, "
+    "to 1.4 %; the rest is our run time and driver"
+)
+
+_CHECKED = (
+    "our driver has the chip compare each page with its buffer after the program, and asks for the "
+    "end every 0.1 ms"
 )
 
 #: Bytes by which the published run time's share differs between two programs.
@@ -51,8 +58,11 @@ def _check_board() -> None:
     unit="us",
     judges_quick=True,
     where="table 2",
-    setup=_SETUP + f"a byte on the bus each {MICA2.byte_ns / 1000:g} us, from 3.6 ms a page of 264 "
-    f"bytes and 8 of command, {MICA2.rewrite_us / 1000:g} ms to flash, from 16.3 ms less transfer",
+    setup=_SETUP.format(
+        f"a page read in {_PAGE_MS} ms, written in 16.3",
+        f"a byte on the bus each {MICA2.byte_ns / 1000:g} us, from {_PAGE_MS} ms a page of 264 "
+        f"bytes and 8 of command, {MICA2.rewrite_us / 1000:g} ms to flash, 16.3 less transfer",
+    ),
 )
 def latencies(_quick: bool) -> Report:
     """One access each; differences of two runs of a loop."""
@@ -88,24 +98,31 @@ def latencies(_quick: bool) -> Report:
 
 
 def faults(node: tagged.Node) -> list[Answer]:
-    """The rows of table 2 that read the chip."""
+    """The rows of table 2 that read the chip. Of those that are one read of a page nothing is left
+    to judge: the page's time is the document's."""
     measured = tagged_cost.faults_ms(node)
-    return [
-        Answer(
-            measured[name],
-            holds=near(measured[name], published, percent=_PERCENT),
-            why=""
-            if name != "flush"
-            else "our driver has the chip compare each page with its "
-            "buffer after the program, and asks for the end every 0.1 ms",
-            part=name,
-            claim=what,
-            published=published,
-            unit="ms",
-            tolerance=_TRANSFERS,
+    answers = []
+    for name, what, published in _FAULTS:
+        one = name in ("buffer", "flash")
+        answers.append(
+            Answer(
+                measured[name],
+                holds=not one and near(measured[name], published, percent=_PERCENT),
+                verdict=NOT_JUDGED if one else "",
+                why=f"true by construction: {_PAGE_MS} ms are the page's transfer, taken from the "
+                f"document, and {_PERCENT} % is more than the {published - _PAGE_MS:.2f} left"
+                if one
+                else _CHECKED
+                if name == "flush"
+                else "",
+                part=name,
+                claim=what,
+                published=published,
+                unit="ms",
+                tolerance="" if one else _TRANSFERS,
+            )
         )
-        for name, what, published in _FAULTS
-    ]
+    return answers
 
 
 @experiment(
@@ -115,7 +132,11 @@ def faults(node: tagged.Node) -> list[Answer]:
     unit="B",
     judges_quick=True,
     where="table 4",
-    setup=_SETUP + "programs of our own with the same bytes and numbers of variables",
+    setup=_SETUP.format(
+        "TinyDB, 75 variables of 569 B, and Mate, an array of 792 B, before and after",
+        "programs of our own with the same bytes and numbers of variables, all tagged; counted are "
+        "a page of 264 B and all else that our run time keeps in RAM; no driver, no stack",
+    ),
 )
 def memory(_quick: bool) -> Report:
     """Bytes of data less what frames, tables and run time take."""

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from lab import qemu
 from nandwich.cli.main import main
-from papers.fatvm import layer_ram, layers, traffic
+from papers.fatvm import layer_ram, layers, schemes, traffic
 
 VM = 8 << 20
 
@@ -62,6 +62,7 @@ def test_lavish_without_its_space_spares_nothing(monkeypatch: pytest.MonkeyPatch
 def test_ram_is_that_of_a_small_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Goal: T8 counts pointers of four bytes, and turns where lavish keeps 255 maps of 132 bytes in
     RAM and superblock two lists."""
+    assert layers._left("lavish") == schemes.ALL_KB << 10  # F11's
     played = traffic.play("log", traffic.record("gray", True), vm_bytes=VM, repeat=1)
     assert layer_ram.of_layers(VM)["log"] < int(played["device"]["ram_bytes"])
     assert layers.ram.run(False).answers[0].holds

@@ -9,7 +9,7 @@ from lab import sweeps
 from lab.experiments import near
 from nandwich.sched import play as sched
 from nandwich.sched.play import MS
-from papers.rgedf import periods
+from papers.rgedf import periods, sizes
 
 pytestmark = pytest.mark.quick
 
@@ -82,11 +82,23 @@ def test_requests_of_a_block_depend_on_the_openings() -> None:
 def test_a_broken_model_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Goal: no verdict is true by construction: with a queue of one request nothing is grouped."""
 
-    def grouping() -> bool:
-        points = sweeps.sweep((20,), periods._all_flows, True)
-        return {one.part: one.holds for one in periods._figure_4(points, False)}["grouping"]
+    def grouping() -> list[bool]:
+        periods_of = sweeps.sweep((20,), periods._all_flows, True)
+        far = {one.part: one.holds for one in periods._figure_4(periods_of, False)}["grouping"]
+        sizes_of = sweeps.sweep((200,), sizes._sized, True)
+        return [far, sizes._small(sizes_of, False, False).holds]
 
-    assert grouping()
+    assert grouping() == [True, True]
     narrow = {**sweeps.SERIES, "paper": lambda **of: replace(sched.paper_scenario(**of), slots=1)}
     monkeypatch.setattr(sweeps, "SERIES", narrow)
-    assert not grouping()
+    assert grouping() == [False, False]
+
+
+def test_edf_is_judged_where_late_ones_are_kept_too() -> None:
+    """Goal: EDF is not like FIFO where its heap's time fills a queue that FIFO still empties; that
+    panel was left out. Without that time the two are one, and overhead is none."""
+    for series, verdicts in (("decides", [True, False, True]), ("paper", [True, True, False])):
+        points = sweeps.sweep((35,), periods._all_flows, True, series)
+        answers = periods._with_time(points, False)
+        assert [one.part for one in answers] == ["reorder", "edf", "edf-overhead"]
+        assert [one.holds for one in answers] == verdicts, series

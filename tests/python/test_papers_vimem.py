@@ -2,6 +2,7 @@
 """Goal: the programs behind V6 to V9 have the numbers the paper gives, and what is made of them is
 judged the same each time."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -84,6 +85,28 @@ def test_a_heuristic_that_groups_nothing_turns_a_verdict(monkeypatch: pytest.Mon
     monkeypatch.setattr(_rig, "published", lambda program: program.graph.first_fit(264))
     monkeypatch.setattr(_cases, "tinydb_layouts", broken)
     assert not any(held(_cases.tinydb.__wrapped__(True)).values())
+
+
+def test_writes_compare_like_with_like() -> None:
+    """Goal: the most that a node writes is judged against the most of a node; a mean of nodes once
+    stood in its place."""
+    costs = [_rig.Cost(1000, 0, 0, 0, writes) for writes in (1696, 96)]
+    first = _cases.Case("", "query", "nothing", "first fit", _rig.average(costs), tuple(costs))
+    own = replace(first, known="query", method="published", each=(_rig.Cost(1000, 0, 0, 0, 2),))
+    assert [one.holds for one in layouts._writes([first, own])] == [True, True]
+    assert [one.measured for one in layouts._writes([first, own])] == [2, 1696]
+    fewer = replace(first, each=tuple(costs[1:]))
+    assert [one.holds for one in layouts._writes([fewer, own])] == [True, False]
+
+
+def test_no_faults_is_judged_by_what_is_known() -> None:
+    """Goal: 6 pages are fewer than the bytes accessed, so nobody reaches them; 7 may be."""
+    counts, none = (6, 7, 8), [1.0, 0.0, 0.0]
+    every, some = layouts._without_faults({"all": none, "incomplete": none}, counts)
+    assert (every.verdict, every.measured) == ("not reachable", 7)
+    assert (some.verdict, some.holds, some.measured) == ("", True, 7)
+    (_, left) = layouts._without_faults({"all": none, "incomplete": [3.0, 2.0, 1.0]}, counts)
+    assert (left.holds, left.measured) == (False, "> 8")
 
 
 _ON_BOARD = pytest.mark.skipif(
