@@ -5,10 +5,11 @@
  * What a cut has torn may hide when the next format looks, and show when it has been cut.
  *
  * A device is found by its newest list (mark.h), a root of the tree layer. Data is behind it, and
- * behind each older one: no order of erases will do. So a device is made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block that the
- * next mount would have erased for a list of its own: that one holds nothing. A second page behind
- * it shows that the void list is whole, and names the block where the next format may write its
- * own. Then all other blocks are erased, and last those two.
+ * behind each older one: no order of erases will do. So a device is made unknown first, by a void
+ * list (NW_MARK_VOID), newer than all. It goes to a block that the next mount would have erased for
+ * a list of its own: that one holds nothing. A second page behind it shows that the void list is
+ * whole, and names the block where the next format may write its own. Then all other blocks are
+ * erased, and last those two.
  *
  * Why that is right however often it is cut. Call the two blocks A and B. A block looks whole when
  * it shows a void list, newer than all lists, and its second page.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer: whatever lies on a chip, the tree layer mounts it or refuses it, and what mounts can be
- * used and mounted again. nw_identify() has an answer to it and writes nothing.
+ * libFuzzer: whatever lies on a chip, the tree layer mounts it or refuses it, and what mounts can
+ * be used and mounted again. nw_identify() has an answer to it and writes nothing.
  *
- * Byte 0 odd: the layer made the chip. Byte 1 even: tags and data
- * are changed as they are; odd: all checksums are made right again. Then one byte an action of that
- * layer up to a 0xFF, then five bytes a change: place (2), value, place counts in, how many more.
+ * Byte 0 odd: the layer made the chip. Byte 1 even: tags and data are changed as they are; odd: all
+ * checksums are made right again. Then one byte an action of that layer up to a 0xFF, then five
+ * bytes a change: place (2), value, place counts in, how many more.
  */
 #include <stdio.h>
 #include <stdlib.h>

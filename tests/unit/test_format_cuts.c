@@ -246,7 +246,8 @@ static void test_again(void **state)
     layer_rig_close(&old);
 }
 
-/* The chip of `old`, under a format of lavish. Power goes inside the so many-th request that changes it from now on. */
+/* The chip of `old`, under a format of lavish. Power goes inside the so many-th request that
+ * changes it from now on. */
 static struct nw_chip chip;
 static uint32_t changes_left;
 
