@@ -580,6 +580,7 @@ def test_parts_without_a_spare_area_get_one(
     [
         ("W25Q128JV", "100", "pages of 100 B and 0 blocks joined"),
         ("W25Q128JV", "1M", "pages of 1048576 B"),
+        ("W25Q128JV", "2M", "of any number of programs in units of 1 B"),
         ("K9F1G08U0A", "512", "of 4 programs in units of 1 B"),
         ("AT45DB041B", "528", "DataFlash needs 15 B in its pages besides"),
     ],
