@@ -6,6 +6,7 @@ its own code behind an adapter to the chip contract, the same work on the same t
 2026. It is not run here.
 """
 
+import math
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from lab import ROOT, cross, layers
 from lab.benches import Figure, bench
 from nandwich import _native, files
 from nandwich.errors import RunError
+from nandwich.replay import play
 
 PART = "K9F1G08U0A"
 #: Sectors in use: 66 % of the part, nine tenths of what dhara offers there.
@@ -48,7 +50,7 @@ class Cost:
     write_uj: float
     longest_ms: float
     reads_a_read: float
-    mount_reads: int
+    mount_reads: float
     mount_ms: float
 
 
@@ -81,22 +83,15 @@ def _open(site: Site) -> tuple[_native.ReplayDevice, dict[str, int]]:
     return device(config), config
 
 
-#: A layer's header inside core/, and what it puts into RAM once.
-_STRUCTS = {
-    "tree": ("core/ftl/tree.h", ("struct nw_tree", "struct nw_ftl_tree")),
-    "page": ("core/ftl/page.h", ("struct nw_page", "struct nw_ftl_page")),
-}
-
-
 @cache
-def _narrower(layer: str) -> int:
-    """Bytes by which a layer's structs are smaller on Cortex-M3 than on this host."""
-    header, structs = _STRUCTS[layer]
+def _narrower() -> int:
+    """Bytes by which the structs of tree are smaller on Cortex-M3 than on this host."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "structs.c"
-        sizes = " + ".join(f"sizeof({struct})" for struct in structs)
         source.write_text(
-            f'#include "{ROOT / header}"\nextern char structs[];\nchar structs[{sizes}];\n'
+            f'#include "{ROOT}/core/ftl/tree.h"\n'
+            "extern char structs[];\n"
+            "char structs[sizeof(struct nw_tree) + sizeof(struct nw_ftl_tree)];\n"
         )
         host, board = (
             cross.sources_size(target, [source]).static_ram
@@ -106,8 +101,8 @@ def _narrower(layer: str) -> int:
 
 
 def _ram(device: _native.ReplayDevice, layer: str) -> int:
-    """Of a processor of 32 bits."""
-    return int(device.ram_bytes + device.state_bytes) - _narrower(layer)
+    """Of a processor of 32 bits; of a model, of this host."""
+    return int(device.ram_bytes + device.state_bytes) - (_narrower() if layer == "tree" else 0)
 
 
 def _play(
@@ -127,6 +122,17 @@ def _play(
     return result
 
 
+def _mount(site: Site, device: _native.ReplayDevice, config: dict[str, int]) -> dict[str, float]:
+    """What opening the device again takes; a model forgets."""
+    if site.layer in play.MODELS:
+        return {"reads": math.nan, "time_ns": math.nan}
+    with tempfile.TemporaryDirectory() as folder:
+        image = str(Path(folder) / "chip")
+        device.save(image)
+        part = _native.Part.named(site.part)
+        return dict(_native.ReplayDevice(part, site.layer, config=config, image=image).opening)
+
+
 def measure(site: Site) -> Cost:
     """Fill in order, write at random until it is at rest, and count from there."""
     device, config = _open(site)
@@ -134,12 +140,7 @@ def measure(site: Site) -> Cost:
     _play(device, site.used, "uniform", _WARM * site.used, 2)
     written = _play(device, site.used, "uniform", _TIMES * site.used, 3)
     read = _play(device, site.used, "uniform", _READS, 4, writes=0)
-    with tempfile.TemporaryDirectory() as folder:
-        image = str(Path(folder) / "chip")
-        device.save(image)
-        opening = _native.ReplayDevice(
-            _native.Part.named(site.part), site.layer, config=config, image=image
-        ).opening
+    opening = _mount(site, device, config)
     layer, writes = written["layer"], written["layer"]["host_writes"]
     return Cost(
         _ram(device, site.layer),
@@ -198,7 +199,7 @@ _FIELDS = {
 
 
 def _rounded(value: float, digits: int) -> float:
-    return round(value, digits) if digits else round(value)
+    return round(value, digits) if digits or math.isnan(value) else round(value)
 
 
 def _against(kib: int, cost: Cost) -> list[Line]:
@@ -253,14 +254,15 @@ Written by `nandwich bench dial`. K9F1G08U0A, 43,041 sectors of 2 KiB in use (66
 written once in order and then at random until the layer is at rest. Each write is one sector and
 durable when the call returns. Times and energy are of the chip, by the part's data. dhara's figures
 are those of its own code behind an adapter, the same work on the same twin; they are facts, not run
-again.
+again. Page is a model: its RAM is that of this host, and there is nothing to mount.
 """.splitlines()
 
 
 def _page(costs: dict[str, Cost], lines: Sequence[Line]) -> list[str]:
     page = [*_HEAD, "", "| | " + " | ".join(costs) + " |", "|---|" + "--:|" * len(costs)]
     for field, (what, _, _, digits) in _FIELDS.items():
-        cells = (f"{_rounded(getattr(cost, field), digits):,g}" for cost in costs.values())
+        values = (_rounded(getattr(cost, field), digits) for cost in costs.values())
+        cells = ("-" if math.isnan(value) else f"{value:,g}" for value in values)
         page.append(f"| {what} | " + " | ".join(cells) + " |")
     missed = sum(not line.figure.ok for line in lines)
     page += ["", "## Numbers to reach", "", "| | at most | measured | |", "|---|--:|--:|---|"]

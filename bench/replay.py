@@ -42,7 +42,7 @@ def _sustained(
 
 
 def _page(name: str, spare_blocks: int, target: float | None) -> list[Figure]:
-    """The page layer under sustained cleaning, `name` telling how much room it has."""
+    """The page model under sustained cleaning, `name` telling how much room it has."""
     rate, layer, share = _sustained(LARGE, "page", {"spare_blocks": spare_blocks}, 1_500_000, 3000)
     measured = layer["programs"] / layer["host_writes"]
     limit = greedy_amplification(share, 128)

@@ -279,7 +279,9 @@ int nw_chain_move(struct nw_chain *chain, uint32_t sector)
 
 void nw_chain_give(struct nw_chain *chain, uint16_t block)
 {
-    chain->owner[block] = NW_NO_BLOCK;
+    if (chain->kind != NW_MODEL_PAGE) {
+        chain->owner[block] = NW_NO_BLOCK;
+    }
     if ((chain->flags[block] & NW_CHAIN_FAILED) != 0) {
         (void)nw_blocks_retire(&chain->blocks, block); /* not used again, marked or not */
     } else {
@@ -356,7 +358,8 @@ int nw_chain_make_room(struct nw_chain *chain)
  * may have to leave on the way. */
 uint32_t nw_chain_step_reads(struct nw_chain *chain)
 {
-    uint16_t unit = nw_chain_longest(chain, (uint16_t)(chain->degree + 1U));
+    uint16_t unit = chain->slots != 0 ? nw_chain_longest(chain, (uint16_t)(chain->degree + 1U))
+                                      : (uint16_t)NW_NO_BLOCK;
     uint16_t block = unit != NW_NO_BLOCK ? chain->newest[unit] : (uint16_t)NW_NO_BLOCK;
     uint32_t reads = 0;
 

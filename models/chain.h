@@ -6,6 +6,7 @@
  *   chain.c       where sectors lie, the life of a chain
  *   fold.c        merges of nftl and log
  *   superblock.c  merges of superblock
+ *   mapped.c      page: a map and no chains
  *   fast.c        the log blocks that all share, merges of fast
  *   models.c      opening, and the block device
  * Each file calls those above it, and of the files below what struct nw_chain_ops has.
@@ -24,7 +25,7 @@
 #ifndef NANDWICH_MODELS_CHAIN_H
 #define NANDWICH_MODELS_CHAIN_H
 
-#include "../core/ftl/blocks.h"
+#include "blocks.h"
 #include "nandwich-models/models.h"
 
 #define NW_NO_PAGE 0xFFFFFFFFUL
@@ -37,11 +38,13 @@
 #define NW_CHAIN_CLOSED 0x02U /* takes no more pages */
 #define NW_CHAIN_FAILED 0x04U /* a program failed in it: bad, once it is emptied */
 
+#define NW_CHAIN_DAMAGED 0x80000000UL /* in a tag: the content was lost when it had to be moved */
+
 struct nw_chain;
 
 /* What to put: bytes, zeros (data NULL on a chip with payload), or the page `from`. */
 struct nw_chain_put {
-    uint32_t sector;
+    uint32_t sector; /* NW_NO_PAGE: what the tag of the page `from` says */
     uint32_t from; /* NW_NO_PAGE: not from a page; else a move */
     uint8_t *data;
 };
@@ -58,6 +61,8 @@ struct nw_chain_ops {
     int (*evict)(struct nw_chain *chain, uint16_t block);
     /* A sector was put into a chain: what lies beside it is older. NULL: nothing does. */
     void (*forget)(struct nw_chain *chain, uint32_t sector);
+    /* The sector holds nothing any more. NULL: zeros are written. */
+    void (*drop)(struct nw_chain *chain, uint32_t sector);
 };
 
 /* fast: an entry for each page of a log block says which sector it holds, if that is the newest
@@ -72,6 +77,14 @@ struct nw_fast {
     uint16_t count;    /* log blocks */
     uint16_t open;     /* slot of the block that takes the next sector, or NW_NO_BLOCK */
     uint16_t in_order; /* unit with the sequential log block, or NW_NO_BLOCK */
+};
+
+/* page. The bits of a block tell which of its pages the map points to. */
+struct nw_mapped {
+    uint32_t *map;   /* by sector: its page, or NW_NO_PAGE */
+    uint16_t *valid; /* by block: pages that the map points to; closed blocks are listed by that */
+    uint16_t lowest; /* no closed block has fewer */
+    uint16_t open[2]; /* blocks for what the host writes and what is moved, or NW_NO_BLOCK */
 };
 
 struct nw_chain {
@@ -110,6 +123,7 @@ struct nw_chain {
     uint8_t payload;      /* the chip keeps data */
     uint8_t copies;       /* the chip has the copy verb */
     struct nw_fast fast;
+    struct nw_mapped mapped;
     struct nw_blocks blocks;
 };
 
@@ -118,6 +132,7 @@ struct nw_chain {
 int nw_chain_read(struct nw_chain *chain, uint32_t at, uint32_t sector, uint8_t *data);
 /* The sector whose page this is; NW_ERR_ECC when its tag cannot be read. */
 int nw_chain_read_tag(struct nw_chain *chain, uint32_t at, uint32_t *sector);
+/* NW_ERR_ECC: a page to be moved cannot be read, nor who it is; nothing was programmed. */
 int nw_chain_program(struct nw_chain *chain, uint32_t at, const struct nw_chain_put *put);
 
 /* chain.c: `unit` and `sector` (in the unit) are in range. */
@@ -160,6 +175,11 @@ extern const struct nw_chain_ops nw_superblock_ops;
 extern const struct nw_chain_ops nw_fast_ops;
 void nw_fast_place(struct nw_chain *chain, struct nw_ram *ram);
 void nw_fast_clear(struct nw_chain *chain);
+
+/* mapped.c */
+extern const struct nw_chain_ops nw_mapped_ops;
+void nw_mapped_place(struct nw_chain *chain, struct nw_ram *ram);
+void nw_mapped_clear(struct nw_chain *chain);
 
 #define NW_FAST_MORE 2U /* slots beyond log_blocks: for blocks in which a program failed */
 

@@ -112,7 +112,9 @@ static int model_trim(struct nw_block_req *req)
 
         zeros.sector = req->sector + req->done;
         int result = chain->ops->find(chain, zeros.sector, &at);
-        if (result == NW_OK && at != NW_NO_PAGE) {
+        if (result == NW_OK && at != NW_NO_PAGE && chain->ops->drop != NULL) {
+            chain->ops->drop(chain, zeros.sector);
+        } else if (result == NW_OK && at != NW_NO_PAGE) {
             result = chain->ops->write(chain, &zeros);
         }
         if (result < 0) {
@@ -224,7 +226,7 @@ static int fits(const struct nw_model_config *config, const struct nw_geometry *
 {
     uint32_t spare = spare_of(config, geometry);
 
-    return config->kind <= NW_MODEL_FAST && nw_geometry_check(geometry) >= 0 &&
+    return config->kind <= NW_MODEL_PAGE && nw_geometry_check(geometry) >= 0 &&
            spare >= NW_MODEL_LEAST_SPARE && geometry->blocks > spare &&
            geometry->blocks <= MOST_BLOCKS && geometry->block_pages >= 4U &&
            geometry->page_bytes >= 256U && nw_tag_bytes(geometry) != 0 &&
@@ -244,6 +246,7 @@ static int shape(struct nw_chain *chain, const struct nw_model_config *config,
         return NW_ERR_CONFIG;
     }
     switch (config->kind) {
+    case NW_MODEL_PAGE: break;
     case NW_MODEL_NFTL: longest = or_default(config->degree, NW_MODEL_CHAIN); break;
     case NW_MODEL_SUPERBLOCK:
         degree = or_default(config->degree, NW_MODEL_DEGREE);
@@ -282,9 +285,14 @@ static int place(struct nw_chain *chain, const struct nw_geometry *geometry, str
 {
     size_t blocks = geometry->blocks;
     size_t units = chain->units + (size_t)1;
-    int result = nw_blocks_place(&chain->blocks, geometry, (uint16_t)(chain->longest + 1U), ram);
+    uint16_t lists = chain->kind == NW_MODEL_PAGE ? chain->block_pages : chain->longest;
+    int result = nw_blocks_place(&chain->blocks, geometry, (uint16_t)(lists + 1U), ram);
 
     chain->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
+    if (chain->kind == NW_MODEL_PAGE) {
+        nw_mapped_place(chain, ram);
+        return result;
+    }
     if (chain->slots != 0) {
         chain->used = NW_RAM_TAKE(ram, uint32_t, chain->slots);
         chain->slot = NW_RAM_TAKE(ram, uint16_t, blocks);
@@ -326,6 +334,10 @@ static void clear(struct nw_chain *chain)
     size_t blocks = chain->blocks.count;
     size_t units = chain->units + (size_t)1;
 
+    if (chain->kind == NW_MODEL_PAGE) {
+        nw_mapped_clear(chain);
+        return;
+    }
     memset(chain->newest, 0xFF, sizeof *chain->newest * units);
     memset(chain->length, 0, sizeof *chain->length * units);
     memset(chain->owner, 0xFF, sizeof *chain->owner * blocks);
@@ -365,6 +377,7 @@ int nw_model_open(struct nw_model *model, struct nw_chip *chip,
         [NW_MODEL_LOG] = &nw_fold_ops,
         [NW_MODEL_SUPERBLOCK] = &nw_superblock_ops,
         [NW_MODEL_FAST] = &nw_fast_ops,
+        [NW_MODEL_PAGE] = &nw_mapped_ops,
     };
     const struct nw_geometry *geometry = &chip->geometry;
     struct nw_ram arena = {.start = ram, .bytes = ram_bytes};

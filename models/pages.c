@@ -4,8 +4,6 @@
 
 #include "chain.h"
 
-#define DAMAGED 0x80000000UL /* the content was lost when it had to be moved */
-
 int nw_chain_read(struct nw_chain *chain, uint32_t at, uint32_t sector, uint8_t *data)
 {
     struct nw_tagged *tagged = &chain->blocks.tagged;
@@ -25,7 +23,7 @@ int nw_chain_read_tag(struct nw_chain *chain, uint32_t at, uint32_t *sector)
     int state = nw_tagged_read(tagged, at, 0, NULL);
 
     chain->stats->map_reads++;
-    *sector = tagged->tag.word & ~(uint32_t)DAMAGED;
+    *sector = tagged->tag.word & ~(uint32_t)NW_CHAIN_DAMAGED;
     if (state < 0) {
         return state;
     }
@@ -42,8 +40,10 @@ static int move(struct nw_chain *chain, uint32_t at, const struct nw_chain_put *
                     : nw_tagged_read(tagged, put->from, chain->page_bytes, data);
     int result = NW_ERR_ECC;
 
-    if (state < 0) {
-        return state;
+    uint32_t sector = state == NW_TAG_GOOD ? tagged->tag.word & ~(uint32_t)NW_CHAIN_DAMAGED
+                                           : put->sector;
+    if (state < 0 || sector == NW_NO_PAGE) {
+        return state < 0 ? state : (int)NW_ERR_ECC;
     }
     if (state == NW_TAG_GOOD && chain->copies == 0) {
         return nw_tagged_program(tagged, at, chain->page_bytes, data);
@@ -55,7 +55,7 @@ static int move(struct nw_chain *chain, uint32_t at, const struct nw_chain_put *
         result = nw_chip_copy(&tagged->req);
     }
     if (result == NW_ERR_ECC) { /* nothing was programmed */
-        tagged->tag = (struct nw_tag){.word = put->sector | (uint32_t)DAMAGED};
+        tagged->tag = (struct nw_tag){.word = sector | (uint32_t)NW_CHAIN_DAMAGED};
         chain->stats->lost++;
         result = nw_tagged_program(tagged, at, chain->page_bytes, data);
     }

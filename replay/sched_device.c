@@ -56,7 +56,7 @@ static int open_chip(struct nw_sim_device *device, const struct nw_part *part, u
         .flags = NW_NAND_NO_PAYLOAD | (node ? NW_NAND_NODE_COSTS : 0),
         .meter = &device->meter,
     };
-    struct nw_ftl_page_config ftl = {.spare_blocks = 0};
+    struct nw_model_config ftl = {.kind = NW_MODEL_PAGE};
     struct nw_chip *chip;
     size_t bytes;
     int status = nw_nand_open(&device->nand, &config);
@@ -65,7 +65,7 @@ static int open_chip(struct nw_sim_device *device, const struct nw_part *part, u
         return status;
     }
     chip = nw_nand_chip(device->nand);
-    bytes = nw_ftl_page_ram_bytes(&ftl, &chip->geometry);
+    bytes = nw_model_ram_bytes(&ftl, &chip->geometry);
     if (bytes == 0) {
         return NW_ERR_CONFIG;
     }
@@ -73,7 +73,7 @@ static int open_chip(struct nw_sim_device *device, const struct nw_part *part, u
     if (device->ram == NULL) {
         return NW_ERR_RAM;
     }
-    status = nw_ftl_page_format(&device->ftl, chip, &ftl, device->ram, bytes);
+    status = nw_model_open(&device->ftl, chip, &ftl, device->ram, bytes);
     if (status == NW_OK) {
         struct nw_block_req first = {.block = &device->ftl.block, .count = 1};
 

@@ -222,7 +222,6 @@ static void go_on(struct nw_floor *floor)
 {
     floor->begun_at[floor->begun] = floor->current;
     floor->begun++;
-    floor->opened++;
     floor->version++;
     floor->next = (uint32_t)floor->current * floor->block_pages;
     floor->left = floor->used_pages;

@@ -128,7 +128,6 @@ struct nw_floor {
     uint16_t free;         /* blocks that are FREE, */
     uint16_t empty;        /* and that will be when the next root counts */
     uint16_t hand;         /* free blocks are taken in order, from here on */
-    uint16_t opened;       /* blocks that were begun: the map sets it back */
     uint16_t scrub;        /* the block to be emptied; NW_FLOOR_NO_BLOCK */
     uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
     const struct nw_floor_map *map;

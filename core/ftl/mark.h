@@ -3,7 +3,6 @@
  * mark.h - what tells on flash which layer a chip belongs to. Each layer's mount looks for its own
  * mark, nw_identify() for all of them.
  *
- *   page    the list of a mount (page_fence.c): word NW_MARK_LIST, data from NW_MARK_PAGE on
  *   tree    a root (floor.h): word NW_MARK_LIST, data from NW_MARK_TREE on
  *   lavish  (mark.c) NW_MARK_LAVISH in the chip's last good block, which it does not use: the first
  *           two pages begin with it, in the spare bytes (where these are one to three, its begin)
@@ -19,7 +18,6 @@
 #define NW_MARK_VOID 0xFFFFFFFEUL /* a list that ends the device it is the newest of (wipe.h) */
 #define NW_MARK_BEHIND 0xBFFFFFFFUL /* of the page behind it, which shows that it is whole */
 
-#define NW_MARK_PAGE 0x3350574EUL /* NWP3: magic and format in one */
 #define NW_MARK_TREE 0x3354574EUL /* NWT3: magic and format in one */
 #define NW_MARK_LAVISH 0x7F4C574EUL /* NWL, and a byte that makes it no word of a tag */
 #define NW_MARK_LAVISH_FORMAT 1U

@@ -220,7 +220,6 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     tree->floor.ahead = NW_FLOOR_NO_BLOCK;
     tree->floor.scrub = NW_FLOOR_NO_BLOCK;
     tree->floor.scrub_bits = config->scrub_bits;
-    tree->level = config->level;
     ftl->tree = tree;
     ftl->block = (struct nw_block){.ops = &tree_ops,
                                    .context = tree,

@@ -86,8 +86,6 @@ struct nw_tree {
     uint16_t victim_at;    /* pages of it that were looked at; where roots may be comes last */
     uint16_t frames;
     uint16_t hand;
-    uint16_t level;        /* blocks that are begun until the next in turn is cleaned; 0: never */
-    uint16_t turn_at;      /* that one */
     uint32_t sectors;
     uint32_t span;         /* sectors below an inner node */
     uint32_t root;         /* page of the newest root; NW_FLOOR_NONE: a format has just begun */

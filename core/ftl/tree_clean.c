@@ -62,27 +62,6 @@ static uint16_t fewest(const struct nw_tree *tree, unsigned most)
     return best;
 }
 
-/* The next block in turn, whatever is in it: what never changes leaves blocks behind that are worn
- * less than others. */
-static uint16_t next_in_turn(struct nw_tree *tree)
-{
-    const struct nw_floor *floor = &tree->floor;
-
-    for (uint16_t i = 0; i < floor->blocks; i++) {
-        tree->turn_at = (uint16_t)(tree->turn_at + 1U < floor->blocks ? tree->turn_at + 1U : 0U);
-        if (may_clean(floor, tree->turn_at)) {
-            return tree->turn_at;
-        }
-    }
-    return NW_FLOOR_NO_BLOCK;
-}
-
-/* Is the next block in turn to be cleaned? */
-static int has_turn(const struct nw_tree *tree)
-{
-    return tree->level != 0 && tree->floor.opened >= tree->level;
-}
-
 /* Is there a block to be scrubbed, and may it be by now? */
 static int has_scrub(const struct nw_tree *tree)
 {
@@ -101,15 +80,11 @@ static uint16_t other(struct nw_tree *tree)
         tree->rest = NW_TREE_SCRUB;
         floor->tagged.stats->scrubbed += block != NW_FLOOR_NO_BLOCK;
     }
-    if (block == NW_FLOOR_NO_BLOCK && has_turn(tree)) {
-        floor->opened = 0;
-        block = next_in_turn(tree);
-    }
     return block;
 }
 
-/* Chooses a victim: what failed, rots or has its turn comes first, unless blocks are to be won. 1:
- * there is none. */
+/* Chooses a victim: what failed or rots comes first, unless blocks are to be won. 1: there is
+ * none. */
 static int choose(struct nw_tree *tree, unsigned most)
 {
     tree->victim_at = 0;
@@ -280,8 +255,7 @@ static int pages_to_pass(struct nw_tree *tree)
 
 int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
 {
-    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK || has_turn(tree) ||
-           has_scrub(tree);
+    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK || has_scrub(tree);
 }
 
 /* No more than a share of a victim is passed in one write, whatever is short. */

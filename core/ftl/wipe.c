@@ -3,13 +3,12 @@
 #include "wipe.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "mark.h"
 #include "nandwich/bytes.h"
 #include "piece.h"
 
-#define RESERVE_AT 12U /* in a list (page_fence.c): blocks for the next mounts */
+#define RESERVE_AT 12U /* in a root (floor_base.c): blocks for the next mounts */
 #define RESERVES 2U
 #define NONE UINT32_MAX
 
@@ -24,9 +23,6 @@ struct wipe {
     uint32_t last[2]; /* blocks that go last, in this order; NONE */
     uint8_t shows;    /* some block is not blank */
     uint8_t by_order; /* no void list ends what was there, but the order of erases */
-    struct nw_blocks *blocks; /* lists that erased blocks go into; NULL: none */
-    int (*wipe_block)(struct nw_blocks *blocks, uint16_t block); /* ... and how; so that who has
-                                                                  * none needs no code for it */
     uint8_t bytes[NW_PIECE_BYTES];
 };
 
@@ -243,7 +239,7 @@ static int shows(struct wipe *wipe, uint32_t block, int any)
     return found;
 }
 
-/* A good block, erased; one that fails is marked bad. Into the lists, where there are any. */
+/* A good block, erased; one that fails is marked bad. */
 static int erase_good(struct wipe *wipe, uint32_t block)
 {
     int result = is_good(wipe, block);
@@ -251,8 +247,7 @@ static int erase_good(struct wipe *wipe, uint32_t block)
     if (result <= 0) {
         return result;
     }
-    return wipe->blocks != NULL ? wipe->wipe_block(wipe->blocks, (uint16_t)block)
-                                : retire(wipe, erase(wipe, block));
+    return retire(wipe, erase(wipe, block));
 }
 
 /* All blocks but those that go last; or only those that show no data. */
@@ -292,34 +287,14 @@ static int run(struct wipe *wipe)
     return result < 0 ? result : (int)NW_OK;
 }
 
-static int start(struct wipe *wipe, struct nw_chip *chip, struct nw_stats *stats)
-{
-    memset(wipe, 0, sizeof *wipe);
-    wipe->last[0] = NONE;
-    wipe->last[1] = NONE;
-    nw_tagged_open(&wipe->tagged, chip, stats);
-    int result = nw_tag_bytes(&chip->geometry) != 0 ? begin(wipe) : (int)NW_OK;
-
-    return result < 0 ? result : (int)NW_OK;
-}
-
 int nw_wipe_chip(struct nw_chip *chip, struct nw_stats *stats)
 {
-    struct wipe wipe;
-    int result = start(&wipe, chip, stats);
+    struct wipe wipe = {.last = {NONE, NONE}};
+    int result = NW_OK;
 
-    return result == NW_OK ? run(&wipe) : result;
-}
-
-int nw_wipe_all(struct nw_blocks *blocks)
-{
-    struct wipe wipe;
-    int result = start(&wipe, blocks->tagged.req.chip, blocks->tagged.stats);
-
-    if (result == NW_OK) {
-        result = nw_blocks_load(blocks);
+    nw_tagged_open(&wipe.tagged, chip, stats);
+    if (nw_tag_bytes(&chip->geometry) != 0) {
+        result = begin(&wipe);
     }
-    wipe.blocks = blocks;
-    wipe.wipe_block = nw_blocks_wipe;
-    return result == NW_OK ? run(&wipe) : result;
+    return result < 0 ? result : run(&wipe);
 }

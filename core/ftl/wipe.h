@@ -4,12 +4,12 @@
  * that device, which mounts as if it were whole; nor may any number of formats, each of them cut.
  * What a cut has torn may hide when the next format looks, and show when it has been cut.
  *
- * A device is found by its newest list (mark.h). A list of the page layer or a root of the tree
- * layer has data behind it, and so has each older one: no order of erases will do. So a device is
- * made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block that the
- * next mount would have erased for a list of its own: that one holds nothing. A second page behind
- * it shows that the void list is whole, and names the block where the next format may write its
- * own. Then all other blocks are erased, and last those two.
+ * A device is found by its newest list (mark.h), a root of the tree layer. Data is behind it, and
+ * behind each older one: no order of erases will do. So a device is made unknown first, by a void
+ * list (NW_MARK_VOID), newer than all. It goes to a block that the next mount would have erased for
+ * a list of its own: that one holds nothing. A second page behind it shows that the void list is
+ * whole, and names the block where the next format may write its own. Then all other blocks are
+ * erased, and last those two.
  *
  * Why that is right however often it is cut. Call the two blocks A and B. A block looks whole when
  * it shows a void list, newer than all lists, and its second page.
@@ -33,14 +33,11 @@
  * that it finds in the other: it takes three cuts.
  *
  * A chip on which each block's first page looks blank is erased in order: to look at all pages of a
- * new chip takes as long as to erase it. And a list of the page layer that was torn may hide in a
- * third block, when three mounts in a row were cut, each in its list: it may show when the next
- * format has been cut.
+ * new chip takes as long as to erase it.
  */
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H
 
-#include "blocks.h"
 #include "nandwich/chip.h"
 #include "nandwich/stats.h"
 
@@ -56,8 +53,5 @@
  * about 250 bytes.
  */
 int nw_wipe_chip(struct nw_chip *chip, struct nw_stats *stats);
-
-/* The same, and every good block is in the lists then, ready. */
-int nw_wipe_all(struct nw_blocks *blocks);
 
 #endif

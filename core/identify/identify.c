@@ -66,17 +66,16 @@ static int look_for_void(struct look *look)
     return NW_OK;
 }
 
-/* In look->bytes the list of the page layer, or a root of the tree layer, which begins alike. */
-static int tell_page(struct look *look)
+/* In look->bytes a root of the tree layer. */
+static int tell_root(struct look *look)
 {
     const uint8_t *bytes = look->bytes;
-    int is_tree = nw_get32(bytes) == NW_MARK_TREE;
     uint64_t version = look->tagged.tag.version;
     int result = look->ended == 0 ? look_for_void(look) : (int)NW_OK;
 
-    if (version > look->ended && (is_tree || nw_get32(bytes) == NW_MARK_PAGE)) {
+    if (version > look->ended && nw_get32(bytes) == NW_MARK_TREE) {
         *look->found = (struct nw_identity){
-            .kind = is_tree ? NW_KIND_TREE : NW_KIND_PAGE,
+            .kind = NW_KIND_TREE,
             .version = (uint16_t)(bytes[3] - '0'), /* the magic ends with it */
             .sectors = nw_get32(bytes + 4),
             .blocks = nw_get16(bytes + 8),
@@ -107,7 +106,7 @@ static int look_for_session(struct look *look, uint32_t page)
             }
             if (word == NW_MARK_LIST && look->tagged.tag.version > look->ended) {
                 state = nw_piece_fits(&look->tagged, page, look->bytes);
-                state = state > 0 ? tell_page(look) : state;
+                state = state > 0 ? tell_root(look) : state;
             }
         }
         if (state < 0) {
@@ -293,7 +292,6 @@ const char *nw_kind_text(int kind)
 {
     switch (kind) {
     case NW_KIND_BLANK: return "blank";
-    case NW_KIND_PAGE: return "page";
     case NW_KIND_TREE: return "tree";
     case NW_KIND_LAVISH: return "lavish";
     case NW_KIND_STORE: return "store";

@@ -13,7 +13,7 @@
 #include <string>
 #include <tuple>
 
-#include "nandwich/ftl_page.h"
+#include "nandwich-models/models.h"
 #include "nandwich/random.h"
 
 namespace nb = nanobind;
@@ -80,21 +80,22 @@ std::tuple<uint64_t, double> time_chip(PyNand &nand, uint64_t rounds, uint32_t s
     return { nw_nand_operations(nand.get()) - before, took };
 }
 
-// Formats a page FTL on the chip, writes every sector once, then `writes` sectors at random: only
+// Opens a page model on the chip, writes every sector once, then `writes` sectors at random: only
 // these are timed. Answers all chip operations of that part, and processor seconds.
 std::tuple<uint64_t, double> time_page_ftl(PyNand &nand, uint64_t writes, uint32_t seed)
 {
-    nw_ftl_page_config config = {};
-    size_t bytes = nw_ftl_page_ram_bytes(&config, &nand.geometry());
+    nw_model_config config = {};
+    config.kind = NW_MODEL_PAGE;
+    size_t bytes = nw_model_ram_bytes(&config, &nand.geometry());
     auto ram = std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1U);
-    nw_ftl_page ftl;
+    nw_model ftl;
     nw_block_req req = {};
     nw_random random;
 
     if (bytes == 0 || (nand.geometry().flags & NW_CHIP_NO_PAYLOAD) == 0) {
-        throw nb::value_error("needs a metadata-only chip that ftl_page works on");
+        throw nb::value_error("needs a metadata-only chip that the page model works on");
     }
-    must(nw_ftl_page_format(&ftl, nand.chip(), &config, ram.get(), bytes), "format");
+    must(nw_model_open(&ftl, nand.chip(), &config, ram.get(), bytes), "format");
     req.block = &ftl.block;
     req.count = 1;
     for (req.sector = 0; req.sector < ftl.block.sectors; req.sector++) {

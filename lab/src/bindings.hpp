@@ -7,6 +7,5 @@
 void bind_vm(nanobind::module_ &m);
 void bind_speed(nanobind::module_ &m);
 void bind_lavish(nanobind::module_ &m);
-void bind_ftl(nanobind::module_ &m);
 void bind_store_work(nanobind::module_ &m);
 void bind_content(nanobind::module_ &m);

@@ -10,7 +10,6 @@ NB_MODULE(_native, m)
     bind_vm(m);
     bind_speed(m);
     bind_lavish(m);
-    bind_ftl(m);
     bind_store_work(m);
     bind_content(m);
 }

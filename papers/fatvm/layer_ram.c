@@ -8,7 +8,6 @@
 #include "firmware.h"
 #include "nandwich-models/models.h"
 #include "nandwich/ftl_lavish.h"
-#include "nandwich/ftl_page.h"
 
 static int copy(struct nw_chip_req *req)
 {
@@ -37,14 +36,6 @@ static void say_lavish(uint32_t blocks, struct nw_ftl_lavish_config config)
     size_t bytes = nw_ftl_lavish_ram_bytes(&config, &part);
 
     firmware_say("lavish", (int32_t)(bytes != 0 ? bytes + sizeof(struct nw_ftl_lavish) : 0));
-}
-
-static void say_page(uint32_t blocks, struct nw_ftl_page_config config)
-{
-    struct nw_geometry geometry = chip(blocks).geometry;
-    size_t bytes = nw_ftl_page_ram_bytes(&config, &geometry);
-
-    firmware_say("page", (int32_t)(bytes != 0 ? bytes + sizeof(struct nw_ftl_page) : 0));
 }
 
 static void say_model(uint32_t blocks, struct nw_model_config config)

@@ -11,7 +11,7 @@ from nandwich.errors import RunError
 from papers.fatvm import traffic
 
 _LOOK = ("models/include", "core/ftl")
-_SOURCES = ("core/base", "core/chip", "core/wear", "core/ftl", "models")
+_SOURCES = ("core/base", "core/chip", "core/ftl", "models")
 
 
 def _call(layer: str, vm_bytes: int) -> str:
@@ -25,7 +25,7 @@ def _call(layer: str, vm_bytes: int) -> str:
         fields["spare_blocks"] = blocks - vm_bytes // traffic.BLOCK_BYTES
     config = f"struct nw_ftl_{kind}_config"
     function = f"say_{kind}"
-    if kind not in ("lavish", "page"):
+    if kind != "lavish":
         fields["kind"] = f"NW_MODEL_{kind.upper()}"
         config, function = "struct nw_model_config", "say_model"
         fields |= {"lists": fields.pop("maps")} if "maps" in fields else {}
@@ -48,7 +48,7 @@ def of_layers(vm_bytes: int) -> dict[str, int]:
             *(f"-I{ROOT / one}" for one in _LOOK),
         )
         said = qemu.run(program, "mps2-an385")
-    found = [number for word, number in said if word in ("lavish", "page", "model")]
+    found = [number for word, number in said if word in ("lavish", "model")]
     if len(found) != len(traffic.LAYERS) or 0 in found:
         raise RunError(f"layers on a Cortex-M3 told {said!r}")
     return dict(zip(traffic.LAYERS, found, strict=True))

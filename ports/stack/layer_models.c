@@ -51,12 +51,12 @@ static uint32_t free_blocks(const void *state)
 
 static int refuse(const struct nw_layer_site *site, uint8_t kind, int error, struct nw_why *why)
 {
-    static const char *const names[] = {"nftl", "log", "superblock", "fast"};
+    static const char *const names[] = {"nftl", "log", "superblock", "fast", "page"};
     static const char *const own[] = {
         "a chain of 2 to 65 blocks", "at most spare_blocks - 7 log blocks",
         "a degree (logical blocks a superblock) and log blocks of 64 at most, below 65,535 sectors "
         "a superblock",
-        "at most spare_blocks - 8 log blocks"};
+        "at most spare_blocks - 8 log blocks", "at most 65,527 blocks and pages of one together"};
     const struct nw_geometry *geometry = &site->chip->geometry;
     uint32_t all = all_sectors(site, kind);
 
@@ -113,6 +113,7 @@ static int refuse(const struct nw_layer_site *site, uint8_t kind, int error, str
         .refuse = word##_refuse,                                                                \
     }
 
+MODEL(page, NW_MODEL_PAGE, "a map of all pages, greedy cleaning; a model, forgets with power");
 MODEL(nftl, NW_MODEL_NFTL, "chains of replacement blocks (NFTL); a model, forgets with power");
 MODEL(log, NW_MODEL_LOG, "one log block a data block (BAST); a model, forgets with power");
 MODEL(superblock, NW_MODEL_SUPERBLOCK,

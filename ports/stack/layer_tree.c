@@ -7,7 +7,6 @@
 static struct nw_ftl_tree_config config_of(const struct nw_layer_site *site)
 {
     return (struct nw_ftl_tree_config){.spare_blocks = site->config->spare_blocks,
-                                       .level = site->config->level,
                                        .scrub_bits = site->config->scrub_bits};
 }
 
@@ -70,7 +69,7 @@ static int tree_refuse(const struct nw_layer_site *site, int error, struct nw_wh
     if (sectors < site->config->sectors) {
         return nw_refuse(why, error,
                          "the tree layer on %s has %u sectors of %u B, asked for are %u: choose a "
-                         "smaller size, a larger chip or fewer spare blocks",
+                         "smaller size (vm), a larger chip or fewer spare blocks",
                          site->chip_name, sectors, geometry->page_bytes, site->config->sectors);
     }
     return nw_refuse(why, error, "tree layer on %s: %s", site->chip_name, nw_error_text(error));

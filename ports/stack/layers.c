@@ -4,9 +4,9 @@
 #include <string.h>
 
 const struct nw_layer_kind *const nw_layer_kinds[] = {
-    &nw_layer_page,
     &nw_layer_tree,
     &nw_layer_lavish,
+    &nw_layer_page,
     &nw_layer_nftl,
     &nw_layer_log,
     &nw_layer_superblock,

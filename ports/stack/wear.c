@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nandwich/wear_dheating.h"
-#include "nandwich/wear_swl.h"
+#include "nandwich-models/wear_dheating.h"
+#include "nandwich-models/wear_swl.h"
 
 static size_t dynamic_ram_bytes(const struct nw_wear_choice *choice, uint16_t blocks)
 {

@@ -257,8 +257,6 @@ private:
                 config.degree = static_cast<uint8_t>(value);
             } else if (key == "maps") {
                 config.maps = static_cast<uint8_t>(value);
-            } else if (key == "level") {
-                config.level = static_cast<uint16_t>(value);
             } else if (key == "scrub_bits") {
                 config.scrub_bits = static_cast<uint8_t>(value);
             } else if (key == "page_bytes" || key == "join") {

@@ -27,7 +27,6 @@ namespace {
 
 using Dict = nb::typed<nb::dict, nb::str, nb::any>;
 using Numbers = std::map<std::string, uint64_t>;
-using Reasons = std::map<std::string, std::string>;
 
 // A history with what it came to.
 class Played {
@@ -171,25 +170,11 @@ std::vector<std::tuple<std::string, std::string>> subjects()
     return all;
 }
 
-Reasons stables()
-{
-    Reasons all;
-
-    for (uint32_t i = 0; i < sim_kind_count; i++) {
-        if (const char *why = sim_stable_why(sim_kinds[i])) {
-            all[sim_kinds[i]->name] = why;
-        }
-    }
-    return all;
-}
-
 } // namespace
 
 void bind_torture(nb::module_ &m)
 {
     m.def("torture_subjects", &subjects, "What can be tortured: name, what it is.");
-    m.def("torture_stables", &stables,
-          "Subjects that tests play stable, and why: they do not bear unstable pages yet.");
     m.def("torture_draw", &draw, nb::arg("subject"), nb::arg("seed"), nb::kw_only(),
           nb::arg("part").none() = nb::none(), nb::arg("base") = "",
           nb::arg("settings") = Numbers(), nb::arg("blocks") = 0, nb::arg("steps") = 0,

@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct nw_random random;
 
     kind = name != NULL && sim_kind_find(name) != NULL ? sim_kind_find(name) : kind;
-    struct sim_wish wish = {.kind = kind, .stable = sim_stable_why(kind) != NULL};
+    struct sim_wish wish = {.kind = kind};
     nw_random_seed(&random, take(&input, 1) + 1U);
     if (sim_swarm_open(&wish, &random, &machine) < 0) {
         return 0;

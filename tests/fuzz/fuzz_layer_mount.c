@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer: whatever lies on a chip, every layer mounts it or refuses it, and what mounts can be
- * used and mounted again. nw_identify() has an answer to it and writes nothing.
+ * libFuzzer: whatever lies on a chip, the tree layer mounts it or refuses it, and what mounts can
+ * be used and mounted again. nw_identify() has an answer to it and writes nothing.
  *
- * Byte 0 chooses the layer that made the chip, beyond the last: none. Byte 1 even: tags and data
- * are changed as they are; odd: all checksums are made right again. Then one byte an action of that
- * layer up to a 0xFF, then five bytes a change: place (2), value, place counts in, how many more.
+ * Byte 0 odd: the layer made the chip. Byte 1 even: tags and data are changed as they are; odd: all
+ * checksums are made right again. Then one byte an action of that layer up to a 0xFF, then five
+ * bytes a change: place (2), value, place counts in, how many more.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
-#include "nandwich/ftl_page.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/identify.h"
 
@@ -22,7 +21,6 @@
 #define PAGE_BYTES 256U
 #define SPARE_BYTES 18U
 #define PAGES (BLOCKS * BLOCK_PAGES)
-#define LAYERS 2U
 #define MOST_CALLS 200000UL /* of the chip in one call of a layer */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -114,35 +112,22 @@ static struct nw_chip *chip(void)
     return &made;
 }
 
-static union {
-    struct nw_ftl_page page;
-    struct nw_ftl_tree tree;
-} layer;
+static struct nw_ftl_tree layer;
 
-/* Its block device is the first thing in each. */
 static struct nw_block *block(void)
 {
-    return &layer.page.block;
+    return &layer.block;
 }
 
-#define START(name, number)                                                                        \
-    case number: {                                                                                 \
-        static const struct nw_ftl_##name##_config config = {.spare_blocks = 12};                  \
-                                                                                                   \
-        must(nw_ftl_##name##_ram_bytes(&config, &chip()->geometry) <= sizeof ram);                 \
-        return format ? nw_ftl_##name##_format(&layer.name, chip(), &config, ram, sizeof ram)      \
-                      : nw_ftl_##name##_mount(&layer.name, chip(), &config, ram, sizeof ram);      \
-    }
-
-/* Formats or mounts layer `number`. */
-static int start(unsigned number, int format)
+/* Formats or mounts. */
+static int start(int format)
 {
+    static const struct nw_ftl_tree_config config = {.spare_blocks = 12};
+
     memset(ram, 0xA5, sizeof ram);
-    switch (number) {
-        START(page, 0)
-    default:
-        START(tree, 1)
-    }
+    must(nw_ftl_tree_ram_bytes(&config, &chip()->geometry) <= sizeof ram);
+    return format ? nw_ftl_tree_format(&layer, chip(), &config, ram, sizeof ram)
+                  : nw_ftl_tree_mount(&layer, chip(), &config, ram, sizeof ram);
 }
 
 static void act(uint8_t action)
@@ -165,7 +150,7 @@ static void act(uint8_t action)
     }
 }
 
-/* Tags and the checksums in them made right: docs/ftl-page.md tells where they lie. */
+/* Tags and the checksums in them made right: docs/ftl-tree.md tells where they lie. */
 static void sign(void)
 {
     for (uint32_t page = 0; page < PAGES; page++) {
@@ -197,7 +182,7 @@ static void change(const uint8_t *at)
 }
 
 /* Reads as they are now, and whether they stay so over a mount. */
-static void use(unsigned number)
+static void use(void)
 {
     uint8_t bytes[PAGE_BYTES];
 
@@ -210,26 +195,25 @@ static void use(unsigned number)
         calls = 0;
         (void)nw_block_read(&req);
     }
-    int result = start(number, 0);
+    int result = start(0);
     must(result == NW_OK || result == NW_ERR_FULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct flash kept;
     struct nw_identity identity;
 
     if (size < 2U) {
         return 0;
     }
-    unsigned maker = data[0] % (LAYERS + 1U);
+    int made = data[0] % 2U != 0;
     int signs = data[1] & 1;
     memset(&flash, 0xFF, sizeof flash);
     memset(flash.bad, 0, sizeof flash.bad);
     data += 2;
     size -= 2;
-    if (maker < LAYERS) {
-        must(start(maker, 1) == NW_OK);
+    if (made) {
+        must(start(1) == NW_OK);
         for (; size > 0 && *data != 0xFFU; data++, size--) {
             act(*data);
         }
@@ -245,17 +229,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     changes = 0;
     must(nw_identify(chip(), &identity) == NW_OK);
     must(identity.kind <= NW_KIND_TREE && changes == 0);
-    kept = flash;
-    for (unsigned number = 0; number < LAYERS; number++) {
-        flash = kept;
-        changes = 0;
-        int result = start(number, 0);
-        if (result == NW_OK) {
-            use(number);
-        } else {
-            must(nw_error_text(result)[0] != '\0');
-            must((result != NW_ERR_BLANK && result != NW_ERR_NOT_FOUND) || changes == 0);
-        }
+    int result = start(0);
+    if (result == NW_OK) {
+        use();
+    } else {
+        must(nw_error_text(result)[0] != '\0');
+        must((result != NW_ERR_BLANK && result != NW_ERR_NOT_FOUND) || changes == 0);
     }
     return 0;
 }

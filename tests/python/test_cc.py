@@ -318,7 +318,7 @@ def test_wrong_settings_end_a_program_before_main(project: Path) -> None:
     """Goal: a program told nonsense by its environment says what is allowed and does not start."""
     assert _cc("main.c", "sum.c", "-o", "program", cwd=project).returncode == 0
     for words, told in (
-        ("ftl=lavsh", "ftl=lavsh: unknown; allowed are page, tree, lavish"),
+        ("ftl=lavsh", "ftl=lavsh: unknown; allowed are tree, lavish"),
         ("vm=16K", "globals take"),
         ("ram=4K", "at least 20 are needed"),
         ("chip=nothing", "unknown chip"),

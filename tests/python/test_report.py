@@ -67,7 +67,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
          folder / "vmtrace.json")  # fmt: skip
     camera = ROOT / "examples" / "nodes" / "camera.toml"
     made("energy", camera, "--json", folder / "energy.json")
-    made("torture", "page", "--seeds", "2", "--json", folder / "torture.json")
+    made("torture", "tree", "--seeds", "2", "--json", folder / "torture.json")
     (folder / "fit.json").write_text(json.dumps(FIT))
     (folder / "papers.json").write_text(json.dumps(PAPERS))
     (folder / "bench.json").write_text(json.dumps(BENCH))

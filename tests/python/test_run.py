@@ -242,7 +242,7 @@ def test_statistics_survive_every_end(
         (["--vm", "0"], ["nandwich: error: vm=0: allowed are 1 to"]),
         (["--chip", "AT45DB041B"], ["sectors of 264 B: virtual memory needs a power of two"]),
         (["--chip", "W25"], ["did you mean W25"]),
-        (["--vm", "1G", "--ftl", "page"], ["choose a smaller size (vm)"]),
+        (["--vm", "1G", "--ftl", "tree"], ["choose a smaller size (vm)"]),
         (["--image", "no/such/chip.image"], ["there is no folder", "no/such"]),
         (["--json", "no/such/out.json"], ["there is no folder", "no/such"]),
         (["--vm", "8MB"], ["write M or MiB"]),

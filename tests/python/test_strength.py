@@ -37,7 +37,7 @@ def test_each_defect_still_applies() -> None:
     """A patch that no longer fits the code it spoils measures nothing."""
     assert paths.CHECKOUT is not None
     patches = sorted((paths.CHECKOUT / "tests" / "defects").glob("*.patch"))
-    assert len(patches) >= 17
+    assert len(patches) >= 13
     for patch in patches:
         assert patch.read_text(encoding="utf-8").startswith("subjects: "), patch
         subprocess.run(

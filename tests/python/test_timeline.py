@@ -105,7 +105,7 @@ def test_operations_lie_in_the_request_that_their_arrows_come_from(tmp_path: Pat
 @pytest.mark.quick
 def test_tracks_are_named_for_who_reads_them(tmp_path: Path) -> None:
     trace, _ = _replay(tmp_path, NEVER_CLEANS)
-    assert trace.process == f"{NEVER_CLEANS} on page"
+    assert trace.process == f"{NEVER_CLEANS} on tree"
     assert trace.tracks == [
         "what is shown",
         "host requests",
@@ -490,12 +490,11 @@ def _waves(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 @pytest.mark.asan
-@pytest.mark.parametrize("ftl", ["tree", "page"])
-def test_the_bus_as_waves(ftl: str, tmp_path: Path) -> None:
+def test_the_bus_as_waves(tmp_path: Path) -> None:
     """Goal: each operation is there, and busy and moving for as long as the part says."""
     path = tmp_path / "bus.vcd"
     chosen = timelines.window("0:10000")
-    options = Options("gen:hotcold,requests=1K", ftl=ftl, blocks=64, precondition=1500)
+    options = Options("gen:hotcold,requests=1K", blocks=64, precondition=1500)
     play = replay.prepare(replace(options, timeline=str(path), window=chosen))
     play.precondition(lambda _: None)
     play.run(lambda _: None)

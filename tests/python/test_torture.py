@@ -14,19 +14,17 @@ from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.torture import play as torture
 
-STABLES = _native.torture_stables()
-
 #: Bits flip in every page of the first blocks: no layer can help that.
 SPOILT = """nandwich-torture 1
-subject page
+subject tree
 part K9F1G08U0A
-part.blocks 16
-part.block_pages 8
+part.blocks 20
+part.block_pages 16
 part.factory_bad 0
 steps
 write 0 3
 sync
-""" + "".join(f"flip {page} {bit}\n" for page in range(128) for bit in (8, 9))
+""" + "".join(f"flip {page} {bit}\n" for page in range(320) for bit in (8, 9))
 SPOILT += "idle 5\ncheck\n"
 
 
@@ -44,8 +42,7 @@ def _json(*arguments: object) -> dict[str, Any]:
 @pytest.mark.asan
 @pytest.mark.parametrize("subject", torture.SUBJECTS)
 def test_seeds_go_well(subject: str) -> None:
-    stable = ("--stable",) if subject in STABLES else ()
-    value = _json("torture", subject, "--seeds", 12, "--seed", 500, *stable)
+    value = _json("torture", subject, "--seeds", 12, "--seed", 500)
     assert value["result"]["found"] is None
     assert value["result"]["runs"] == 12
     assert value["result"]["cuts"] > 0
@@ -53,11 +50,9 @@ def test_seeds_go_well(subject: str) -> None:
 
 @pytest.mark.asan
 @pytest.mark.parametrize("chip", ["W25Q128JV", "AT45DB041B"])
-@pytest.mark.parametrize("subject", ["page", "tree"])
-def test_seeds_go_well_on_parts_without_a_spare_area(subject: str, chip: str) -> None:
+def test_seeds_go_well_on_parts_without_a_spare_area(chip: str) -> None:
     """Goal: cuts and failures of a NOR and of a DataFlash, below the filter that gives them one."""
-    stable = ("--stable",) if subject in STABLES else ()
-    value = _json("torture", subject, "--seeds", 12, "--seed", 500, "--chip", chip, *stable)
+    value = _json("torture", "tree", "--seeds", 12, "--seed", 500, "--chip", chip)
     assert value["result"]["found"] is None
     assert value["result"]["cuts"] > 20
 
@@ -73,11 +68,10 @@ def test_same_bytes_for_any_number_of_jobs() -> None:
 def test_no_run_has_more_steps_than_asked_for() -> None:
     """What a run begins with, how it ends, and the steps that follow each other were not counted:
     the store took 35 for 10, old devices three times as many."""
-    for subject in ("page", "store", "tree"):
+    for subject in ("store", "tree"):
         for most in (1, 5, 6, 10, 100):
             for seed in range(1, 9):
-                stable = subject in STABLES
-                run = _native.torture_draw(subject, seed, steps=most, stable=stable)
+                run = _native.torture_draw(subject, seed, steps=most)
                 written = run["history"].partition("steps\n")[2].splitlines()
                 assert run["judge"] == torture.FINE
                 assert run["steps"] == len(written) <= most, (subject, most, seed)
@@ -100,32 +94,24 @@ def test_pages_are_unstable_unless_told_otherwise() -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("subject", STABLES)
-def test_who_is_played_stable_needs_it(subject: str) -> None:
-    """Whoever mends a subject strikes its line in tests/sim/stable.c."""
-    judges = (_native.torture_draw(subject, seed)["judge"] for seed in range(1, 1001))
-    assert any(judge != torture.FINE for judge in judges), STABLES[subject]
-
-
-@pytest.mark.quick
 def test_few_plans_go_beyond_the_budget() -> None:
-    for subject in ("lavish", "heap", "page", "tree", "store", "tier"):
+    for subject in ("lavish", "heap", "tree", "store", "tier"):
         value = _json("torture", subject, "--stable", "--seeds", 100, "--steps", 5)
         assert value["result"]["beyond"] < 5, subject
 
 
 @pytest.mark.quick
 def test_the_shortest_time_is_a_run() -> None:
-    value = _json("torture", "page", "--minutes", "1e-12", "--steps", 20, "--jobs", 1, "--stable")
+    value = _json("torture", "tree", "--minutes", "1e-12", "--steps", 20, "--jobs", 1)
     assert value["result"]["runs"] >= 1
 
 
 def test_own_part_and_options() -> None:
     assert paths.CHECKOUT is not None
-    options = ("--spare-blocks", 12, "--wear", "swl", "--stable")
-    value = _json("torture", "page", "--seeds", 3, *options)
-    assert value["options"]["settings"] == {"spare_blocks": 12, "wear": 2}
-    done = _run("torture", "page", "--seeds", 1, "--spare-blocks", 3)
+    options = ("--spare-blocks", 13, "--maps", 2)
+    value = _json("torture", "tree", "--seeds", 3, *options)
+    assert value["options"]["settings"] == {"spare_blocks": 13, "maps": 2}
+    done = _run("torture", "tree", "--seeds", 1, "--spare-blocks", 3)
     assert done.exit_code == 2
     assert "works on no chip of this kind with these settings" in done.output
 
@@ -141,7 +127,7 @@ def test_what_is_found_is_shrunk_saved_and_replayed(
     monkeypatch.setattr(_native, "torture_draw", broken)
     found = tmp_path / "found.txt"
     for jobs in (1, 4):
-        done = _run("torture", "page", "--stable", "--seeds", 40, "--jobs", jobs, "--out", found)
+        done = _run("torture", "tree", "--stable", "--seeds", 40, "--jobs", jobs, "--out", found)
         assert done.exit_code == 1, done.output
         assert "seed 7 broke a promise (content)" in done.output
         assert f"--replay {found}" in done.output
@@ -168,20 +154,19 @@ def test_histories_of_the_tree_replay() -> None:
     ("arguments", "what"),
     [
         ((), "name one subject, or --replay FILE"),
-        (("page", "--replay", "x"), "plays a history as it was drawn: leave out page"),
+        (("tree", "--replay", "x"), "plays a history as it was drawn: leave out tree"),
         (("--replay", "x", "--stable"), "plays a history as it was drawn: leave out --stable"),
         (("--replay", "x", "--seed", "1"), "leave out --seed"),
-        (("pages",), "there is no subject 'pages': one of page, tree"),
-        (("page", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
+        (("pages",), "there is no subject 'pages': one of tree, lavish"),
+        (("tree", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
         # Nothing was run, and nothing found in it; "nan" ran for ever or not at all.
-        (("page", "--minutes", "0"), "not in the range 0<x<=100000"),
-        (("page", "--minutes", "nan"), "'nan' is no number"),
-        (("page", "--minutes", "inf"), "not in the range 0<x<=100000"),
-        (("page", "--wear", "much"), "there is no wear policy 'much'"),
-        (("page", "--chip", "W25"), "chip"),
+        (("tree", "--minutes", "0"), "not in the range 0<x<=100000"),
+        (("tree", "--minutes", "nan"), "'nan' is no number"),
+        (("tree", "--minutes", "inf"), "not in the range 0<x<=100000"),
+        (("tree", "--chip", "W25"), "chip"),
         (("--replay", "/nowhere/x"), "/nowhere/x cannot be read"),
-        (("page", "--out", "/nowhere/x"), "there is no folder /nowhere"),
-        (("page", "--out", "same", "--json", "same"), "which this command writes too"),
+        (("tree", "--out", "/nowhere/x"), "there is no folder /nowhere"),
+        (("tree", "--out", "same", "--json", "same"), "which this command writes too"),
     ],
 )
 def test_refused(arguments: tuple[object, ...], what: str) -> None:
@@ -193,7 +178,7 @@ def test_refused(arguments: tuple[object, ...], what: str) -> None:
 @pytest.mark.quick
 def test_bad_history(tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
-    path.write_text("nandwich-torture 1\nsubject page\npart W25N01GV\nsteps\njump 3\n")
+    path.write_text("nandwich-torture 1\nsubject tree\npart W25N01GV\nsteps\njump 3\n")
     done = _run("torture", "--replay", path)
     assert done.exit_code == 2
-    assert f"{path}: line 5: a page has no verb 'jump'" in done.output
+    assert f"{path}: line 5: a tree has no verb 'jump'" in done.output

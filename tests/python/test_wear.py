@@ -107,7 +107,7 @@ def test_pauses_come_after_each_burst() -> None:
 @pytest.mark.quick
 @pytest.mark.asan
 def test_the_command_takes_a_policy() -> None:
-    arguments = "gen:filecopy,requests=20K,footprint=16M --chip TLC8G-HEAL --blocks 40"
+    arguments = "gen:filecopy,requests=20K,footprint=16M --chip TLC8G-HEAL --blocks 40 --ftl page"
     healing = "--wear dheating --heal --heal-cycles 3 --heal-period 60 --json -"
     result = CliRunner().invoke(main, ["replay", *arguments.split(), *healing.split()])
     assert result.exit_code == 0, result.output

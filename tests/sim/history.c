@@ -52,9 +52,8 @@ const struct sim_verb sim_verbs[SIM_COMMON] = {
 static const struct sim_setting settings[] = {
     SETTING(seed, UINT32_MAX),    SETTING(spare_blocks, UINT16_MAX),
     SETTING(log_blocks, UINT16_MAX), SETTING(degree, UINT8_MAX),
-    SETTING(maps, UINT8_MAX),     SETTING(level, UINT16_MAX),
-    SETTING(scrub_bits, UINT8_MAX), SETTING(sectors, UINT32_MAX),
-    SETTING(wear, 3),             SETTING(heal, 65534),
+    SETTING(maps, UINT8_MAX),     SETTING(scrub_bits, UINT8_MAX),
+    SETTING(sectors, UINT32_MAX),
     SETTING(ecc, UINT8_MAX),      SETTING(oob, UINT16_MAX),
     SETTING(join, UINT16_MAX),    SETTING(unerased, 1),
     SETTING(wears, 1),            SETTING(factory_bad, 1),

@@ -4,7 +4,7 @@
  * printed and parsed again is the same history.
  *
  *   nandwich-torture 1
- *   subject page
+ *   subject tree
  *   part K9F1G08U0A          a part of the table, and what differs from it
  *   part.blocks 19
  *   spare_blocks 11          settings that are not 0
@@ -66,11 +66,8 @@ struct sim_head {
     uint32_t log_blocks;
     uint32_t degree;
     uint32_t maps;
-    uint32_t level;      /* tree */
     uint32_t scrub_bits; /* tree */
     uint32_t sectors;
-    uint32_t wear;         /* 0: no policy; else its place in nw_wear_kinds + 1 */
-    uint32_t heal;         /* worn blocks are healed after so many erases; 0: never */
     uint32_t ecc;          /* parts of a page under the ecc filter; 0: no filter */
     uint32_t oob;          /* bytes of a page over the oob filter; 0: no filter */
     uint32_t join;         /* with it: blocks of the chip a block */
@@ -95,11 +92,10 @@ struct sim_history {
     uint32_t room;
 };
 
-/* Nodes in RAM; a tree's levelling and scrubbing follow from them. */
+/* Nodes in RAM; a tree's scrubbing follows from them. */
 static inline void sim_head_maps(struct sim_head *head, uint32_t maps)
 {
     head->maps = maps;
-    head->level = maps % 3U;
     head->scrub_bits = maps % 2U;
 }
 

@@ -4,7 +4,7 @@
  *   nw_torture SUBJECT SECONDS [FIRST_SEED [WORD]]   exit status 1: found; its history on stdout
  *   nw_torture FILE                             replays
  *   nw_torture explore SUBJECT STATES [CALLS [VARIANT]]   all that can happen, see explore.h
- * WORD: unstable or stable, what a cut leaves; without it as in other tests: sim_stable_why().
+ * WORD: stable: what a cut leaves reads the same until the next power-up; else drawn at each read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
                               "nw_torture explore SUBJECT STATES [CALLS [VARIANT]]\n");
         return 2;
     }
-    int stable = argc > 4 ? strcmp(argv[4], "unstable") != 0 : sim_stable_why(kind) != NULL;
+    int stable = argc > 4 && strcmp(argv[4], "stable") == 0;
     return search(kind, strtod(argv[2], NULL),
                   argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 1U, stable);
 }

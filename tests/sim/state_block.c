@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What page and tree have on a chip, as a state: tags and what mounts write are read as
- * docs/ftl-page.md tells; versions count by their order. Of data it counts which of the values that
+ * What a tree has on a chip, as a state: tags are read as docs/ftl-tree.md tells; versions count by
+ * their order. Of data it counts which of the values that
  * its sector may have it is, and whether it fits its checksum.
  */
 #include <string.h>
@@ -13,9 +13,6 @@
 #define LONGEST_PAGE 8192U
 #define TAG 15U
 #define TAG_LONG 18U
-#define MAGIC_PAGE 0x3350574EUL /* NWP3 */
-#define FENCES_AT 20U
-#define FENCE 9U
 #define WORD_SECTOR 0x07FFFFFFUL
 
 struct page {
@@ -57,35 +54,14 @@ static int tag_state(const struct page *page)
                : TAG_BAD;
 }
 
-/* docs/ftl-page.md, List: a fence is its first void version and how many are. */
-static void put_list(const struct page *page)
-{
-    uint32_t room = (page->geometry->page_bytes - FENCES_AT) / FENCE;
-
-    sim_state_put_bytes(page->state, page->data, FENCES_AT);
-    for (uint32_t i = 0; i < room && i < 64U; i++) {
-        const uint8_t *fence = page->data + FENCES_AT + i * FENCE;
-
-        if (!is_all(fence, FENCE, 0)) {
-            sim_state_put(page->state, i);
-            sim_state_put_growing(page->state, get40(fence));
-            sim_state_put_growing(page->state, get40(fence) + nw_get32(fence + 5));
-        }
-    }
-}
-
 /* Whose data fits its checksum. */
 static void put_data(const struct page *page, uint32_t word)
 {
-    if ((word & 0x80000000UL) != 0 && nw_get32(page->data) == MAGIC_PAGE) {
-        put_list(page);
-    } else {
-        uint32_t value = page->tags->value(page->tags->context, word & WORD_SECTOR, page->data);
+    uint32_t value = page->tags->value(page->tags->context, word & WORD_SECTOR, page->data);
 
-        sim_state_put(page->state, value);
-        if (value == SIM_STATE_OTHER) {
-            sim_state_put_bytes(page->state, page->data, page->geometry->page_bytes);
-        }
+    sim_state_put(page->state, value);
+    if (value == SIM_STATE_OTHER) {
+        sim_state_put_bytes(page->state, page->data, page->geometry->page_bytes);
     }
 }
 

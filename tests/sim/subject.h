@@ -100,7 +100,6 @@ struct sim_kind {
     uint8_t bounded; /* 1: mounts have a most, and failures within the budget change no most */
 };
 
-extern const struct sim_kind sim_kind_page;
 extern const struct sim_kind sim_kind_tree;
 extern const struct sim_kind sim_kind_lavish;
 extern const struct sim_kind sim_kind_tier;
@@ -129,10 +128,6 @@ int sim_audit_layer(const struct nw_layer_kind *layer, const void *state, uint32
 
 /* A small variant of a part, whichever the draw says. */
 void sim_small_part(struct nw_random *random, struct sim_head *head);
-
-/* Why tests let what a cut leaves stay as it is until the next power-up for this one; NULL: they do
- * not, it bears unstable pages. */
-const char *sim_stable_why(const struct sim_kind *kind);
 
 /* The kind of that name, or NULL. */
 const struct sim_kind *sim_kind_find(const char *name);

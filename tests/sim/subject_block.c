@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nandwich-stack/wear.h"
 #include "nandwich/ftl_lavish_check.h"
-#include "nandwich/ftl_page_check.h"
 #include "nandwich/ftl_tree_check.h"
 #include "sectors.h"
 #include "state_block.h"
@@ -14,10 +12,8 @@
 #include "tier_layer.h"
 
 #define RUN 12U         /* sectors a call, at most */
-#define PAGE_SPARES 8U  /* ftl_page.h: writes go on while so many spare blocks are good */
-#define LEAST_SPARE 10U /* ftl_page.h: with fewer its costs are promised no more */
-#define LONG_IDLE_US 100000000U /* time to heal a block */
-#define MOST_STRIKES 2U /* ftl_page.h: errors in quick succession can use up the free blocks */
+#define SPARES 8U       /* writes go on while so many spare blocks are good */
+#define MOST_STRIKES 2U /* errors in quick succession can use up the free blocks */
 
 enum verb { WRITE, TRIM, READ, SYNC, IDLE, CHURN, ROT, OTHER, VERBS };
 
@@ -65,13 +61,8 @@ struct model {
 struct own {
     struct nw_layer_config config;
     struct nw_layer_config next; /* of the next mount */
-    struct nw_wear *wear;        /* NULL: none */
     struct nw_layer_site site;
     struct nw_block *block;
-    const struct nw_wear_kind *wear_kind;
-    struct nw_wear_choice choice;
-    void *wear_ram;
-    size_t wear_ram_bytes;
     struct model *model;
     uint32_t count;
     uint32_t bytes; /* of a sector */
@@ -90,27 +81,6 @@ static struct own *own_of(const struct sim_subject *subject)
 }
 
 /* Opening */
-
-static int open_wear(struct own *own, const struct sim_head *head, const struct nw_chip *chip)
-{
-    if (head->wear == 0) {
-        return head->heal == 0 ? NW_OK : NW_ERR_CONFIG;
-    }
-    if (head->heal != 0 && chip->geometry.heal_life == 0) {
-        return NW_ERR_CONFIG;
-    }
-    own->wear_kind = &nw_wear_kinds[head->wear - 1U];
-    own->choice.threshold = 4;
-    own->choice.heal.heals = head->heal != 0;
-    own->choice.heal.cycles = (uint16_t)head->heal;
-    own->wear_ram_bytes = own->wear_kind->ram_bytes(&own->choice, (uint16_t)chip->geometry.blocks);
-    own->wear_ram = calloc(1, own->wear_ram_bytes + 1U);
-    own->wear = calloc(1, own->wear_kind->state_bytes);
-    own->config.wear = own->wear;
-    return own->wear_ram != NULL && own->wear != NULL && own->wear_ram_bytes != 0
-               ? NW_OK
-               : (int)NW_ERR_CONFIG;
-}
 
 static size_t model_bytes(const struct own *own)
 {
@@ -131,19 +101,14 @@ static int block_open(struct sim_subject *subject)
                                            .spare_blocks = (uint16_t)head->spare_blocks,
                                            .log_blocks = (uint16_t)head->log_blocks,
                                            .degree = (uint8_t)head->degree,
-                                           .level = (uint16_t)head->level,
                                            .scrub_bits = (uint8_t)head->scrub_bits,
                                            .maps = (uint8_t)head->maps};
-    /* Lavish writes a trim at once. */
-    own->trims_late =
-        layer == &nw_layer_page || layer == &nw_layer_tree || layer == &sim_layer_tier;
+    own->trims_late = layer != &nw_layer_lavish; /* which writes a trim at once */
     own->writes_late =
         layer == &sim_layer_tier && (own->config.degree & SIM_TIER_HOLDS) != 0;
     own->site = (struct nw_layer_site){
         .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
-    int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)
-                                                      : (int)NW_ERR_CONFIG;
-    own->count = result == NW_OK ? layer->sectors(&own->site) : 0;
+    own->count = layer->sectors(&own->site);
     own->site.ram_bytes = own->count != 0 ? layer->ram_bytes(&own->site) : 0;
     if (own->site.ram_bytes == 0) {
         return NW_ERR_CONFIG;
@@ -170,8 +135,6 @@ static void block_close(struct sim_subject *subject)
     }
     free(own->site.state);
     free(own->site.ram);
-    free(own->wear);
-    free(own->wear_ram);
     free(own->model);
     free(own->data);
     free(own->wanted);
@@ -198,24 +161,19 @@ static int configure(struct sim_subject *subject)
 }
 
 /* RAM holds rubbish when a program starts. */
-static int start(struct own *own)
+static void start(struct own *own)
 {
     memset(own->site.ram, 0xC3, own->site.ram_bytes);
     own->trimmed = 0;
     own->unsettled = 0;
-    return own->wear_kind == NULL
-               ? NW_OK
-               : own->wear_kind->open(own->wear, &own->choice,
-                                      (uint16_t)own->site.chip->geometry.blocks, own->wear_ram,
-                                      own->wear_ram_bytes);
 }
 
 static int block_format(struct sim_subject *subject)
 {
     struct own *own = own_of(subject);
-    int result = start(own);
 
-    result = result < 0 ? result : subject->kind->layer->format(&own->site, &own->block);
+    start(own);
+    int result = subject->kind->layer->format(&own->site, &own->block);
     if (result < 0) {
         return result;
     }
@@ -231,7 +189,9 @@ static int block_mount(struct sim_subject *subject)
     struct own *own = own_of(subject);
     int result = configure(subject);
 
-    result = result < 0 ? result : start(own);
+    if (result == NW_OK) {
+        start(own);
+    }
     result = result < 0 ? result : subject->kind->layer->mount(&own->site, &own->block);
     for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
         sim_sector_mount(&own->model->sectors[i]);
@@ -475,12 +435,10 @@ static int run_sync(struct own *own)
     return result;
 }
 
-/* What the headers let change from mount to mount: whether there is a wear policy. */
+/* What the headers let change from mount to mount: nodes in RAM, as far as they go. */
 static void draw_other(struct sim_subject *subject, uint32_t number)
 {
-    struct own *own = own_of(subject);
-
-    own->next.wear = number / 32U % 3U != 0 ? own->wear : NULL;
+    own_of(subject)->next.maps = (uint8_t)(number % 10U);
 }
 
 static int block_run(struct sim_subject *subject, const struct sim_step *step)
@@ -488,9 +446,6 @@ static int block_run(struct sim_subject *subject, const struct sim_step *step)
     struct own *own = own_of(subject);
     struct nw_block_req req = request(own, step->args[0], step->args[1]);
 
-    if (own->config.wear != NULL) {
-        own->config.wear->now_s++;
-    }
     switch (step->verb - SIM_COMMON) {
     case WRITE: return run_write(subject, step);
     case TRIM: return run_trim(subject, step);
@@ -571,9 +526,6 @@ static void block_draw(struct sim_subject *subject, struct nw_random *random,
         step->args[0] = 0;
     } else if (verb == IDLE) {
         step->args[0] = nw_random_below(random, 4) * nw_random_below(random, 8000);
-        if (subject->head->heal != 0 && nw_random_below(random, 4) == 0) {
-            step->args[0] = LONG_IDLE_US;
-        }
     } else if (verb == CHURN) {
         step->args[0] = nw_random_below(random, 1000);
         step->args[1] = 1U + nw_random_below(random, own->count);
@@ -597,7 +549,7 @@ static uint32_t spare_blocks(const struct sim_subject *subject)
 
 static int may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
-    return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
+    return strain->bad + SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
 }
 
 int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
@@ -628,9 +580,6 @@ static int lavish_may_fill(const struct sim_subject *subject, const struct sim_s
 
 int sim_audit_layer(const struct nw_layer_kind *layer, const void *state, uint32_t *where)
 {
-    if (layer == &nw_layer_page) {
-        return nw_ftl_page_check(state, where);
-    }
     if (layer == &nw_layer_tree) {
         return nw_ftl_tree_check(state, where);
     }
@@ -651,28 +600,6 @@ static int block_audit(struct sim_subject *subject, uint32_t *where)
 static struct sim_most anything(void)
 {
     return (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-}
-
-static struct sim_most page_most(const struct sim_subject *subject, const struct sim_step *step,
-                                 int clean)
-{
-    const struct own *own = own_of(subject);
-    struct nw_block_req req = request(own, step->args[0], step->args[1]);
-    uint32_t pages = subject->chip->geometry.block_pages;
-
-    switch (step->verb - SIM_COMMON) {
-    case READ: return (struct sim_most){req.count, 0, 0, UINT32_MAX};
-    case TRIM: return (struct sim_most){0, 0, 0, UINT32_MAX};
-    case SYNC:
-        return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
-    case WRITE:
-        return clean && subject->head->wear == 0 && /* a policy moves more */
-                       sim_marked_blocks(subject) + LEAST_SPARE <= spare_blocks(subject)
-                   ? (struct sim_most){UINT32_MAX, req.count * (1U + pages), req.count * 2U,
-                                       UINT32_MAX}
-                   : anything();
-    default: return anything();
-    }
 }
 
 /* Maps leave RAM for a log that may be full: a read is not bounded by a figure. */
@@ -697,8 +624,6 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5, .model = block_model,       \
         .state = block_state, .may_fill = fills, .most = asks, .bounded = bounds,                 \
         .audit = block_audit, .fit = fits}
-
-KIND(page, "the page-mapped layer", block_mount, NULL, may_fill, page_most, 0);
 
 /* So many calls of one kind, and mounts. */
 static struct sim_most so_many(const struct sim_subject *subject, enum nw_ftl_tree_call call,

@@ -83,7 +83,7 @@ static int vm_open(struct sim_subject *subject)
         .slot_table = own->slots,
         .panic = on_panic,
         .context = own};
-    if (own->site.ram_bytes == 0 || head->wear != 0 || head->heal != 0) {
+    if (own->site.ram_bytes == 0) {
         return NW_ERR_CONFIG;
     }
     own->site.state = calloc(1, nw_layer_lavish.state_bytes);

@@ -4,9 +4,9 @@
 
 #include "subject.h"
 
-const struct sim_kind *const sim_kinds[] = {&sim_kind_page, &sim_kind_tree,  &sim_kind_lavish,
-                                            &sim_kind_tier, &sim_kind_store, &sim_kind_feed,
-                                            &sim_kind_vm,   &sim_kind_heap};
+const struct sim_kind *const sim_kinds[] = {&sim_kind_tree,  &sim_kind_lavish, &sim_kind_tier,
+                                            &sim_kind_store, &sim_kind_feed,   &sim_kind_vm,
+                                            &sim_kind_heap};
 const uint32_t sim_kind_count = sizeof sim_kinds / sizeof sim_kinds[0];
 
 const struct sim_kind *sim_kind_find(const char *name)

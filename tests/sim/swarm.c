@@ -23,7 +23,6 @@ struct mood {
     uint8_t dooms;   /* blocks that will fail, */
     uint8_t apart;   /* one in so many steps, */
     uint8_t together; /* so many at a time, at most */
-    uint8_t storm;   /* once three of four blocks will fail in their next erase */
     uint8_t rots;    /* contents that are spoilt, at most */
     uint32_t steps;
 };
@@ -79,19 +78,6 @@ void sim_small_part(struct nw_random *random, struct sim_head *head)
     part->in_order = one_in(random, 4) ? !part->in_order : part->in_order;
     part->erased = one_in(random, 6) ? 0x00 : part->erased;
     part->factory_bad = 1;
-    if (part->heal_life != 0 && one_in(random, 2)) {
-        part->endurance = between(random, 8, 40);
-        part->heal_life = between(random, 4, 20);
-        part->heal_step = 1;
-    }
-}
-
-static void draw_wear(struct nw_random *random, struct sim_head *head)
-{
-    head->wear = one_in(random, 3) ? between(random, 1, 3) : 0;
-    if (head->wear != 0 && head->part.heal_life != 0 && !one_in(random, 4)) {
-        head->heal = between(random, 2, 12);
-    }
 }
 
 /* A part without a spare area has one by the oob filter: pages of one to four of the part's, less
@@ -124,7 +110,6 @@ static void draw_settings(struct nw_random *random, struct sim_head *head)
     }
     head->shape = between(random, 1, 8);
     head->ecc = one_in(random, 8) ? between(random, 1, 2) : 0;
-    draw_wear(random, head);
     if (head->ecc != 0) {
         head->part.spare_bytes = 64;
         head->part.page_programs = 4;
@@ -189,10 +174,6 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
     }
     if (wish->part != NULL) {
         draw_oob(random, head);
-    }
-    if (wish->board != NULL) {
-        head->wear = 0;
-        head->heal = 0;
     }
     if (wish->kind->fit != NULL && wish->part == NULL && wish->board == NULL) {
         wish->kind->fit(random, head);
@@ -268,17 +249,6 @@ static void grow_old(struct nw_random *random, struct mood *mood)
     mood->taste.span = mood->taste.span < 4U ? mood->taste.span : 4U;
 }
 
-/* Most blocks will fail close together. No page is in doubt then: a mount that finds no block can
- * not write it anew, so it would show, or not, at each power-up. */
-static void expect_storm(struct mood *mood)
-{
-    mood->storm = 1;
-    mood->dooms = 0;
-    mood->cuts = 0;
-    mood->fails = 0;
-    mood->mounting = 0;
-}
-
 /* Does the run spoil content? */
 static int rots(const struct sim_kind *kind, const struct sim_taste *taste)
 {
@@ -288,12 +258,6 @@ static int rots(const struct sim_kind *kind, const struct sim_taste *taste)
         spoils |= kind->verbs[i].twin != 0 && taste->weights[i] != 0;
     }
     return spoils;
-}
-
-/* Blocks fail, as many as the subject says that it bears, and no more. */
-static int too_many_fail(const struct mood *mood)
-{
-    return mood->storm != 0;
 }
 
 /* One page cannot be read for good. */
@@ -311,7 +275,7 @@ static int too_many_rot(const struct mood *mood)
 static const struct {
     uint8_t clause;
     int (*beyond)(const struct mood *mood);
-} budget[] = {{2, too_many_fail}, {5, too_many_rot}};
+} budget[] = {{5, too_many_rot}};
 
 /* The clause that the plan goes beyond; 0: none. */
 static uint32_t beyond(const struct mood *mood)
@@ -348,9 +312,6 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
     draw_taste(random, subject, &mood->taste);
     if (one_in(random, 8)) {
         grow_old(random, mood);
-    }
-    if (subject->head->heal != 0 && one_in(random, 2)) {
-        expect_storm(mood);
     }
     mood->rots = rots(subject->kind, &mood->taste) != 0 && (subject->head->seed & 0x3EU) == 0
                       ? 8
@@ -430,22 +391,6 @@ static int play_doom(struct player *player)
     step.args[0] = below(random, player->machine.gate.chip.geometry.blocks);
     step.args[1] = below(random, 2);
     return play(player, step);
-}
-
-/* More blocks fail than writes have to bear, but reads and mounts. */
-static int play_storm(struct player *player)
-{
-    struct nw_random *random = &player->random;
-    uint32_t blocks = player->machine.gate.chip.geometry.blocks;
-    int result = 0;
-
-    player->mood.storm = 0;
-    for (uint32_t block = 0; block < blocks && result == 0; block++) {
-        if (!one_in(random, 4)) {
-            result = play(player, (struct sim_step){.verb = SIM_DOOM, .args = {block, 0, 0, 0}});
-        }
-    }
-    return result;
 }
 
 static int play_flip(struct player *player)
@@ -529,9 +474,6 @@ static int play_next(struct player *player)
     if (player->machine.nand != NULL && mood->dooms > 0 && one_in(random, mood->apart) &&
         sim_machine_pending(&player->machine) < mood->together) {
         return play_doom(player);
-    }
-    if (player->machine.nand != NULL && mood->storm != 0 && one_in(random, 40)) {
-        return play_storm(player);
     }
     if (player->machine.nand != NULL && mood->flips > 0 && one_in(random, 10)) {
         return play_flip(player);

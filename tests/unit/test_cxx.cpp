@@ -14,7 +14,7 @@ extern "C" { // cmocka's header does not say so itself
 
 #include <nandwich-twin/nand.h>
 #include <nandwich-twin/parts.h>
-#include <nandwich/ftl_page.h>
+#include <nandwich/ftl_tree.h>
 #include <nandwich/ram.h>
 #include <nandwich/store.h>
 
@@ -40,23 +40,23 @@ struct Twin {
 };
 
 // Goal: a layer formatted by a C++ program is mounted by it and reads as written.
-void test_page_layer(void **)
+void test_tree_layer(void **)
 {
     Twin twin;
-    nw_ftl_page_config config = {};
-    nw_ftl_page ftl;
-    size_t bytes = nw_ftl_page_ram_bytes(&config, &twin.chip()->geometry);
+    nw_ftl_tree_config config = {};
+    nw_ftl_tree ftl;
+    size_t bytes = nw_ftl_tree_ram_bytes(&config, &twin.chip()->geometry);
     std::vector<std::max_align_t> ram(bytes / sizeof(std::max_align_t) + 1);
     std::vector<std::uint8_t> sector(2048, 0x5A);
     nw_block_req req = {};
 
-    assert_int_equal(nw_ftl_page_format(&ftl, twin.chip(), &config, ram.data(), bytes), NW_OK);
+    assert_int_equal(nw_ftl_tree_format(&ftl, twin.chip(), &config, ram.data(), bytes), NW_OK);
     req.block = &ftl.block;
     req.sector = 7;
     req.count = 1;
     req.data = sector.data();
     assert_int_equal(nw_block_write(&req), NW_OK);
-    assert_int_equal(nw_ftl_page_mount(&ftl, twin.chip(), &config, ram.data(), bytes), NW_OK);
+    assert_int_equal(nw_ftl_tree_mount(&ftl, twin.chip(), &config, ram.data(), bytes), NW_OK);
     std::memset(sector.data(), 0, sector.size());
     req.block = &ftl.block;
     assert_int_equal(nw_block_read(&req), NW_OK);
@@ -79,7 +79,7 @@ void test_ram_take(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_page_layer),
+        cmocka_unit_test(test_tree_layer),
         cmocka_unit_test(test_ram_take),
     };
 

@@ -325,11 +325,11 @@ static void with_cuts(const struct parallel_nand_kind *kind,
     parallel_nand_model_close(&rig.model);
 }
 
-static void page_layer_with_cuts(void **state)
+static void tree_layer_with_cuts(void **state)
 {
     (void)state;
-    with_cuts(&few, &few_row, &nw_layer_page, 1000);
-    with_cuts(&large, &large_row, &nw_layer_page, 250);
+    with_cuts(&few, &few_row, &nw_layer_tree, 1000);
+    with_cuts(&large, &large_row, &nw_layer_tree, 250);
 }
 
 static void store_with_cuts(void **state)
@@ -377,7 +377,7 @@ int main(void)
         cmocka_unit_test(one_mark_is_enough),
         cmocka_unit_test(stuck_busy),                cmocka_unit_test(nobody_on_the_bus),
         cmocka_unit_test(bus_errors),
-        cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(store_with_cuts),
+        cmocka_unit_test(tree_layer_with_cuts),      cmocka_unit_test(store_with_cuts),
         cmocka_unit_test(torture),
     };
 

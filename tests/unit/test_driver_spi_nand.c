@@ -489,10 +489,10 @@ static void with_cuts(const struct nw_layer_kind *kind, uint32_t cuts)
     spi_nand_model_close(&rig.model);
 }
 
-static void page_layer_with_cuts(void **state)
+static void tree_layer_with_cuts(void **state)
 {
     (void)state;
-    with_cuts(&nw_layer_page, 500);
+    with_cuts(&nw_layer_tree, 500);
 }
 
 static void store_with_cuts(void **state)
@@ -518,7 +518,7 @@ int main(void)
         cmocka_unit_test(stuck_busy),
         cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),
-        cmocka_unit_test(page_layer_with_cuts),
+        cmocka_unit_test(tree_layer_with_cuts),
         cmocka_unit_test(store_with_cuts),
     };
 

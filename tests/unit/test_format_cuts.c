@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goal: a format that is cut leaves the device there was, nothing that mounts, or an empty device.
- * Blocks with lists were erased in the order of their numbers. A list of the page layer has data
- * behind it: where an older list or a newer one was still there, half of a page device mounted as
- * if it were whole, after a format of its own layer as after those of all others.
+ * Blocks with lists were erased in the order of their numbers. A list has data behind it: where an
+ * older list or a newer one was still there, half of a device mounted as if it were whole, after a
+ * format of its own layer as after those of others.
  *
  * Nor do two or three formats, each of them cut, leave half of it. What the first one tore may hide
  * when the second looks, and show when that has been cut, or the other way round. A format believed
- * a void list that it found, wrote none, and erased: the void list hid, and half of a page or tree
- * device mounted.
+ * a void list that it found, wrote none, and erased: the void list hid, and half of a device
+ * mounted.
  *
  * Nor do four. The void lists of formats stood in two blocks in turn, and the older one was erased
  * once the newer one showed its second page. Where that was torn the next format took the other one
@@ -158,24 +158,12 @@ static void cut_formats_over(const struct nw_layer_kind *kind)
     for (uint32_t seed = 1; seed <= 3U; seed++) {
         use(kind, seed);
         cut_format(NULL);
-        for (uint32_t i = 0; i < nw_layer_kind_count; i++) {
-            /* A format of tree erases what is not its own, in the order of blocks. */
-            if (nw_layer_kinds[i]->mount != NULL &&
-                (nw_layer_kinds[i] != &nw_layer_tree || kind == &nw_layer_tree)) {
-                cut_format(nw_layer_kinds[i]);
-            }
-        }
+        cut_format(kind);
         assert_int_equal(layer_rig_clean(&old), 0);
         nw_nand_close(used);
         layer_rig_close(&old);
     }
     assert_true(kept > 0 && gone > 0);
-}
-
-static void test_page(void **state)
-{
-    (void)state;
-    cut_formats_over(&nw_layer_page);
 }
 
 static void test_tree(void **state)
@@ -217,15 +205,14 @@ static void cut_at(const struct nw_layer_kind *kind, uint32_t at, uint8_t phase)
     nw_nand_power_up(old.nand);
 }
 
-/* Each cut inside a write of a format, and then one or two formats of any layer that are cut
- * somewhere: what is torn reads otherwise at each power-up. */
+/* Each cut inside a write of a format, and then one or two formats that are cut somewhere: what is
+ * torn reads otherwise at each power-up. */
 static void cut_formats_again(const struct nw_layer_kind *first, struct nw_random *random)
 {
     static uint8_t writes[MOST_OPS];
     uint32_t ops = find_writes(first, writes);
 
     for (uint32_t i = 0; i < ops * AGAIN; i++) {
-        const struct nw_layer_kind *kind = first;
         uint32_t at = i / AGAIN;
 
         if (writes[at] == 0) {
@@ -237,43 +224,30 @@ static void cut_formats_again(const struct nw_layer_kind *first, struct nw_rando
         }
         cut_at(first, at, NW_CUT_INSIDE);
         for (uint32_t again = 1U + nw_random_below(random, 2U); again > 0; again--) {
-            if (nw_random_below(random, 2) != 0) {
-                do {
-                    kind = nw_layer_kinds[nw_random_below(random, nw_layer_kind_count)];
-                } while (kind->mount == NULL || kind == &nw_layer_tree);
-            }
-            cut_at(kind, nw_random_below(random, ops),
+            cut_at(first, nw_random_below(random, ops),
                    nw_random_below(random, 2) != 0 ? NW_CUT_INSIDE : NW_CUT_BEFORE);
         }
-        check_mounts(first->name, at, i % AGAIN);
+        check_mounts(first != NULL ? first->name : "lavish", at, i % AGAIN);
     }
 }
 
-/* One of each layer's devices. */
+/* Formats of the device's own layer, and of lavish. */
 static void test_again(void **state)
 {
     struct nw_random random;
 
     (void)state;
     nw_random_seed(&random, 9);
-    for (uint32_t i = 0; i < nw_layer_kind_count; i++) {
-        if (nw_layer_kinds[i]->mount == NULL) {
-            continue;
-        }
-        use(nw_layer_kinds[i], i);
-        for (uint32_t other = 0; other < nw_layer_kind_count; other++) {
-            if (nw_layer_kinds[other]->mount != NULL &&
-                (nw_layer_kinds[other] != &nw_layer_tree || other == i)) {
-                cut_formats_again(nw_layer_kinds[other], &random);
-            }
-        }
-        assert_int_equal(layer_rig_clean(&old), 0);
-        nw_nand_close(used);
-        layer_rig_close(&old);
-    }
+    use(&nw_layer_tree, 1);
+    cut_formats_again(&nw_layer_tree, &random);
+    cut_formats_again(NULL, &random);
+    assert_int_equal(layer_rig_clean(&old), 0);
+    nw_nand_close(used);
+    layer_rig_close(&old);
 }
 
-/* The chip of `old`. Power goes inside the so many-th request that changes it from now on. */
+/* The chip of `old`, under a format of lavish. Power goes inside the so many-th request that
+ * changes it from now on. */
 static struct nw_chip chip;
 static uint32_t changes_left;
 
@@ -298,7 +272,7 @@ static int count_erase(struct nw_chip_req *req)
     return nw_nand_chip(old.nand)->ops->erase(req);
 }
 
-static void cut_in_change(const struct nw_layer_kind *kind, uint32_t change)
+static void cut_in_change(uint32_t change)
 {
     struct nw_chip_ops ops = *nw_nand_chip(old.nand)->ops;
 
@@ -308,7 +282,7 @@ static void cut_in_change(const struct nw_layer_kind *kind, uint32_t change)
     ops.erase = count_erase;
     old.site.chip = &chip;
     changes_left = change;
-    (void)format(kind);
+    (void)format(NULL);
     old.site.chip = nw_nand_chip(old.nand);
     assert_true(nw_nand_is_off(old.nand));
     nw_nand_power_up(old.nand);
@@ -334,50 +308,46 @@ static void begin_play(struct nw_random *random, unsigned play)
 
 /* The four formats told above, and once more from the second on: one that has begun to erase, one
  * that is cut in the second page of its void list, and two in their first erase. */
-static void cut_void_lists(const struct nw_layer_kind *kind, unsigned play)
+static void cut_void_lists(unsigned play)
 {
     struct nw_random random;
 
     begin_play(&random, play);
-    cut_in_change(kind, 4U + nw_random_below(&random, 10));
+    cut_in_change(4U + nw_random_below(&random, 10));
     assert_int_equal(identity(), NW_KIND_UNKNOWN);
     for (unsigned twice = 0; twice < 2U; twice++) {
-        cut_in_change(kind, 2);
-        cut_in_change(kind, 0);
-        cut_in_change(kind, 0);
+        cut_in_change(2);
+        cut_in_change(0);
+        cut_in_change(0);
         assert_int_equal(identity(), NW_KIND_UNKNOWN);
         check_mounts("formats of void lists", play, twice);
     }
 }
 
 /* Four formats, each of them cut in one of its first changes. */
-static void cut_four(const struct nw_layer_kind *kind, unsigned play)
+static void cut_four(unsigned play)
 {
     struct nw_random random;
 
     begin_play(&random, play);
     for (unsigned left = 4; left > 0; left--) {
-        cut_in_change(kind, nw_random_below(&random, 7));
+        cut_in_change(nw_random_below(&random, 7));
     }
     check_mounts("four formats", play, 0);
 }
 
 static void test_four(void **state)
 {
-    static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_page};
-
     (void)state;
-    for (unsigned i = 0; i < 2U; i++) {
-        use(kinds[i], i);
-        assert_int_equal(identity(), NW_KIND_PAGE);
-        for (unsigned play = 0; play < PLAYS; play++) {
-            cut_void_lists(kinds[play % 2U], play);
-            cut_four(kinds[play % 2U], play);
-        }
-        assert_int_equal(layer_rig_clean(&old), 0);
-        nw_nand_close(used);
-        layer_rig_close(&old);
+    use(&nw_layer_tree, 0);
+    assert_int_equal(identity(), NW_KIND_TREE);
+    for (unsigned play = 0; play < PLAYS; play++) {
+        cut_void_lists(play);
+        cut_four(play);
     }
+    assert_int_equal(layer_rig_clean(&old), 0);
+    nw_nand_close(used);
+    layer_rig_close(&old);
 }
 
 /* One request of a format fails, whatever it does to the chip. The device is new all the same. */
@@ -401,32 +371,27 @@ static int fail_in_format(const struct nw_fault *what)
 static void test_failures(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < nw_layer_kind_count; i++) {
-        if (nw_layer_kinds[i]->mount == NULL) {
-            continue;
-        }
-        use(nw_layer_kinds[i], i);
-        struct nw_fault fault = {.verb = NW_VERB_PROGRAM, .error = NW_ERR_PROGRAM, .times = 1};
+    use(&nw_layer_tree, 1);
+    struct nw_fault fault = {.verb = NW_VERB_PROGRAM, .error = NW_ERR_PROGRAM, .times = 1};
 
-        while (fail_in_format(&fault)) {
-            fault.acts ^= 1U;
-            fault.skip += fault.acts == 0;
-        }
-        assert_true(fault.skip > 1);
-        fault = (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE, .times = 1};
-        while (fail_in_format(&fault)) {
-            fault.skip++;
-        }
-        assert_true(fault.skip > (nw_layer_kinds[i] != &nw_layer_tree ? 8U : 0U));
-        nw_nand_close(used);
-        layer_rig_close(&old);
+    while (fail_in_format(&fault)) {
+        fault.acts ^= 1U;
+        fault.skip += fault.acts == 0;
     }
+    assert_true(fault.skip > 1);
+    fault = (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE, .times = 1};
+    while (fail_in_format(&fault)) {
+        fault.skip++;
+    }
+    assert_true(fault.skip > 0);
+    nw_nand_close(used);
+    layer_rig_close(&old);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_tree),
-                                       cmocka_unit_test(test_again), cmocka_unit_test(test_four),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tree), cmocka_unit_test(test_again),
+                                       cmocka_unit_test(test_four),
                                        cmocka_unit_test(test_failures)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "layer_rig.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #define MOST_BLOCKS 64U
 #define SPARE 10U

@@ -69,7 +69,7 @@ static void test_what_is_wrong_is_told_with_place_and_choice(void **state)
         {"vm=-1\n", "not a size"},
         {"degree=0\n", "allowed are 1 to 255"},
         {"degree=2K\n", "not a number"},
-        {"ftl=lavsh\n", "here:1: ftl=lavsh: unknown; allowed are page, tree, lavish"},
+        {"ftl=lavsh\n", "here:1: ftl=lavsh: unknown; allowed are tree, lavish, page"},
         {"colour=red\n", "unknown key 'colour'; known are chip, ftl"},
         {"chip\n", "'chip': write key=value"},
     };

@@ -316,7 +316,6 @@ static int make_speck(const struct content *self)
 }
 
 static const struct content contents[] = {
-    {"page", NW_KIND_PAGE, &nw_layer_page, make_layer, mount_layer, check_layer, 0},
     {"tree", NW_KIND_TREE, &nw_layer_tree, make_layer, mount_layer, check_layer, 0},
     {"lavish", NW_KIND_LAVISH, NULL, make_lavish, mount_lavish, write_lavish, 0},
     {"store", NW_KIND_STORE, NULL, make_store, mount_store, check_store, 0},

@@ -15,7 +15,7 @@
 #include "lavish_rig.h"
 #include "layer_rig.h"
 
-static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_tree};
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_tree};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 #define FAILURES 8U

@@ -16,7 +16,7 @@
 
 #include "layer_trials.h"
 
-static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_tree};
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_tree};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 

@@ -18,7 +18,8 @@
 #define SEEDS 6U
 
 static const struct nw_layer_kind *const kinds[] = {&nw_layer_nftl, &nw_layer_log,
-                                                    &nw_layer_superblock, &nw_layer_fast};
+                                                    &nw_layer_superblock, &nw_layer_fast,
+                                                    &nw_layer_page};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 

@@ -15,12 +15,12 @@
 #include <cmocka.h>
 
 #include "layer_rig.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #define CALLS 300U
 
 static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log, &nw_layer_nftl,
-                                                    &nw_layer_superblock};
+                                                    &nw_layer_superblock, &nw_layer_page};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -111,7 +111,8 @@ static void expect_budgets_healing(const struct nw_layer_kind *kind, uint32_t pe
     assert_int_equal(layer_rig_mount(&rig), NW_OK);
     write_some(rig.sectors, 1);
     write_some(rig.sectors, 0);
-    expect_in_budget(300000, period_s != 0);
+    /* writes leave page no more free blocks than the reserve: then healing goes first */
+    expect_in_budget(300000, period_s != 0 && kind != &nw_layer_page);
     expect_in_budget(4000000, 0);
     assert_true(wear.stats.heals > wear.stats.heals_idle);
     assert_true(wear.stats.heals_idle > 0 || period_s == 0);

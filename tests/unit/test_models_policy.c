@@ -17,7 +17,7 @@
 #include "nandwich-twin/parts.h"
 #include "nandwich-models/models.h"
 #include "nandwich/random.h"
-#include "nandwich/wear_swl.h"
+#include "nandwich-models/wear_swl.h"
 
 #define BLOCKS 36U
 #define WRITES 4000U

@@ -15,13 +15,9 @@
 #include <cmocka.h>
 
 #include "layer_rig.h"
-#include "nandwich/wear_dheating.h"
-#include "nandwich/wear_swl.h"
 
-/* Room for twelve log blocks. */
 static const struct layer_shape roomy = {
-    .part = "K9F1G08U0A", .blocks = 44, .block_pages = 8, .page_bytes = 512, .spare_blocks = 20,
-    .degree = 3};
+    .part = "K9F1G08U0A", .blocks = 44, .block_pages = 8, .page_bytes = 512, .spare_blocks = 20};
 
 static struct layer_rig rig;
 static struct nw_random dice;
@@ -53,41 +49,7 @@ static int mount_with(const struct nw_layer_config *config)
 static void expect_content(const struct nw_layer_config *config)
 {
     if (layer_rig_check(&rig, 1) != 0) {
-        fail_msg("%s, log_blocks %u, degree %u, maps %u: %s", rig.kind->name, config->log_blocks,
-                 config->degree, config->maps, rig.why);
-    }
-}
-
-/* A wear policy may come, go and be another one at each mount. */
-static void test_wear_may_change(void **state)
-{
-    static const struct nw_layer_kind *const kinds[] = {
-        &nw_layer_page, &nw_layer_tree};
-    static uint64_t ram[256];
-
-    (void)state;
-    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        layer_rig_open(&rig, kinds[i], &roomy, 3);
-        nw_random_seed(&dice, 4);
-        for (uint32_t turn = 0; turn < 12; turn++) {
-            struct nw_layer_config config = {.spare_blocks = 20, .degree = 3};
-            struct nw_swl swl;
-            struct nw_dheating dheating;
-
-            if (turn % 3U == 1U) {
-                struct nw_swl_config wish = {.threshold = 2};
-                assert_int_equal(nw_swl_open(&swl, &wish, 44, ram, sizeof ram), NW_OK);
-                config.wear = &swl.wear;
-            } else if (turn % 3U == 2U) {
-                struct nw_dheating_config wish = {.heal = {.heals = 1, .cycles = 6}};
-                assert_int_equal(nw_dheating_open(&dheating, &wish, 44, ram, sizeof ram), NW_OK);
-                config.wear = &dheating.wear;
-            }
-            assert_int_equal(mount_with(&config), NW_OK);
-            expect_content(&config);
-            scatter(rig.sectors);
-        }
-        layer_rig_close(&rig);
+        fail_msg("%s, maps %u: %s", rig.kind->name, config->maps, rig.why);
     }
 }
 
@@ -103,32 +65,43 @@ static void expect_refused(const struct nw_layer_config *config)
 
 static void test_spare_blocks_may_not(void **state)
 {
-    static const struct nw_layer_kind *const kinds[] = {
-        &nw_layer_page, &nw_layer_tree};
-
     (void)state;
-    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        layer_rig_open(&rig, kinds[i], &roomy, 3);
-        nw_random_seed(&dice, 5);
-        scatter(rig.sectors);
-        for (uint16_t spare = 18; spare < 23; spare++) {
-            if (spare != roomy.spare_blocks) {
-                expect_refused(&(struct nw_layer_config){.spare_blocks = spare, .degree = 3});
-            }
+    layer_rig_open(&rig, &nw_layer_tree, &roomy, 3);
+    nw_random_seed(&dice, 5);
+    scatter(rig.sectors);
+    for (uint16_t spare = 18; spare < 23; spare++) {
+        if (spare != roomy.spare_blocks) {
+            expect_refused(&(struct nw_layer_config){.spare_blocks = spare});
         }
-        expect_refused(&(struct nw_layer_config){.degree = 3}); /* 0: 13 of 44 */
-        assert_int_equal(
-            mount_with(&(struct nw_layer_config){.spare_blocks = 20, .degree = 3}), NW_OK);
-        expect_content(&rig.config);
-        layer_rig_close(&rig);
     }
+    expect_refused(&(struct nw_layer_config){0}); /* 13 of 44 */
+    assert_int_equal(mount_with(&(struct nw_layer_config){.spare_blocks = 20}), NW_OK);
+    expect_content(&rig.config);
+    layer_rig_close(&rig);
+}
+
+/* RAM for more nodes or fewer, with changes that wait in RAM and with none. */
+static void test_ram_may_change(void **state)
+{
+    (void)state;
+    layer_rig_open(&rig, &nw_layer_tree, &roomy, 3);
+    nw_random_seed(&dice, 4);
+    for (uint32_t turn = 0; turn < 40; turn++) {
+        struct nw_layer_config config = {.spare_blocks = 20,
+                                         .maps = (uint8_t)nw_random_below(&dice, 60)};
+
+        assert_int_equal(mount_with(&config), NW_OK);
+        expect_content(&config);
+        scatter(rig.sectors / (1U + turn % 4U));
+    }
+    layer_rig_close(&rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wear_may_change),
         cmocka_unit_test(test_spare_blocks_may_not),
+        cmocka_unit_test(test_ram_may_change),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

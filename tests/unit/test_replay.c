@@ -185,7 +185,7 @@ static void test_back_to_back_time_is_the_chips(void **state)
     const struct nw_io ios[] = {{0, 0, PAGE, 0, WRITE}, {9000, 0, PAGE, 0, READ}};
     struct rig rig;
     const struct nw_replay_result *result;
-    uint64_t tag = 18; /* spare bytes of the page layer's tag */
+    uint64_t tag = 18; /* spare bytes of a tag */
 
     (void)state;
     open_script(&rig, ios, 2, 0);

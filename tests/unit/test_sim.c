@@ -227,13 +227,13 @@ static const struct sim_kind toy_kind = {.name = "toy",
                                          .may_fill = toy_may_fill,
                                          .most = toy_most};
 
-/* The first seed that fails, shrunk, as its steps alone; "" when 400 seeds go well. */
+/* The first seed of these that fails, shrunk, as its steps alone; "" when 400 seeds go well. */
 static void find(uint32_t defect, uint8_t judge, char *steps, size_t bytes)
 {
     struct sim_wish wish = {.kind = &toy_kind, .head = {.maps = defect}, .steps = 60};
 
     steps[0] = '\0';
-    for (uint32_t seed = 1; seed <= 400U; seed++) {
+    for (uint32_t seed = 5; seed <= 400U; seed++) {
         struct sim_history history;
         struct sim_outcome outcome;
 
@@ -380,7 +380,7 @@ static void test_text_and_replay(void **state)
 
 static void test_bad_text(void **state)
 {
-    static const char start[] = "nandwich-torture 1\nsubject page\npart K9F1G08U0A\n";
+    static const char start[] = "nandwich-torture 1\nsubject tree\npart K9F1G08U0A\n";
     static const struct {
         const char *text; /* behind start; from the first line if it begins with ! */
         const char *why;
@@ -389,12 +389,12 @@ static void test_bad_text(void **state)
         {"!nandwich 1\n", "line 1: a history begins with 'nandwich-torture 1'"},
         {"!nandwich-torture 2\n", "line 1: a history begins with 'nandwich-torture 1'"},
         {"!nandwich-torture 1\nsteps\n", "line 2: a subject and a part come before the steps"},
-        {"subject pages\n", "line 4: there is no subject 'pages'"},
+        {"subject trees\n", "line 4: there is no subject 'trees'"},
         {"part K9\n", "line 4: there is no part 'K9'"},
         {"part.blocks many\n", "line 4: blocks cannot be 'many'"},
         {"part.block 3\n", "line 4: a part has no block"},
         {"spare 3\n", "line 4: there is no setting 'spare'"},
-        {"wear 4\n", "line 4: wear is 4, and at most 3"},
+        {"wears 4\n", "line 4: wears is 4, and at most 1"},
         {"degree 256\n", "line 4: degree is 256, and at most 255"},
         {"unstable 2\n", "line 4: unstable is 2, and at most 1"},
         {"seed -1\n", "line 4: seed is a number, not '-1'"},
@@ -404,7 +404,7 @@ static void test_bad_text(void **state)
         {"steps\nwrite 1 2 3\n", "line 5: write takes no more"},
         {"steps\nwrite one 2\n", "line 5: sector is a number, not 'one'"},
         {"steps\n# talk\n\ncut 1 during any any\n", "line 7: phase cannot be 'during'"},
-        {"steps\npush 1\n", "line 5: a page has no verb 'push'"},
+        {"steps\npush 1\n", "line 5: a tree has no verb 'push'"},
         {"steps\nwrite 4294967296 1\n", "line 5: sector is 4294967296, and at most 4294967295"},
     };
 
@@ -482,16 +482,16 @@ static void torture_driver(uint32_t skipped, struct nw_torture_result *result)
     struct nw_fault fault = {.verb = NW_VERB_READ, .flips = 3, .every = skipped, .skip = 40};
 
     assert_int_equal(nw_parts_get("MT29F2G08ABAEA", &part), NW_OK);
-    part.blocks = 16;
-    part.block_pages = 8;
+    part.blocks = 20;
+    part.block_pages = 16;
     part.factory_bad = 0;
     assert_int_equal(nw_nand_open(&nand, &(struct nw_nand_config){.part = &part}), NW_OK);
     fault.times = skipped != 0 ? 0 : 1U;
     fault.skip = skipped != 0 ? fault.skip : UINT32_MAX;
     nw_faults_open(&faults, nw_nand_chip(nand), &fault, 1, 1);
-    struct nw_torture torture = {.layer = "page",
+    struct nw_torture torture = {.layer = "tree",
                                  .chip = &faults.chip,
-                                 .config = {.spare_blocks = 10},
+                                 .config = {.spare_blocks = 12},
                                  .runs = 30,
                                  .steps = 60,
                                  .cycle = cycle,

@@ -35,7 +35,7 @@ static void tell(struct sim_history *history, uint32_t seed)
 
 static void test_kind(void **state)
 {
-    struct sim_wish wish = {.kind = *state, .stable = sim_stable_why(*state) != NULL};
+    struct sim_wish wish = {.kind = *state};
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 120000U : EFFORT(500U, 150U);
     uint64_t steps = 0;
     uint64_t cuts = 0;

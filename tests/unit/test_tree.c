@@ -17,7 +17,6 @@
 
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
-#include "nandwich/ftl_page.h"
 #include "nandwich/ftl_tree_check.h"
 #include "nandwich/random.h"
 #include "../../core/ftl/mark.h"
@@ -381,8 +380,6 @@ static void test_ram(void **state)
 static void test_refusals(void **state)
 {
     struct nw_ftl_tree_config other = {.spare_blocks = 14};
-    struct nw_ftl_page_config pages = {0};
-    struct nw_ftl_page page;
     struct nw_geometry geometry;
 
     (void)state;
@@ -398,13 +395,6 @@ static void test_refusals(void **state)
     geometry.block_pages = 16;
     geometry.spare_bytes = 14;
     assert_int_equal(nw_ftl_tree_sectors(&config, &geometry), 0);
-    size_t bytes = nw_ftl_page_ram_bytes(&pages, &chip()->geometry);
-    void *own = malloc(bytes);
-
-    assert_int_equal(nw_ftl_page_mount(&page, chip(), &pages, own, bytes), NW_ERR_NOT_FOUND);
-    assert_int_equal(nw_ftl_page_format(&page, chip(), &pages, own, bytes), NW_OK);
-    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &config, ram, ram_bytes), NW_ERR_NOT_FOUND);
-    free(own);
     close_shape();
 }
 

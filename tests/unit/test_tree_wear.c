@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: what the tree layer does for cells, where it is told to. Levelling: writes to a tenth of
- * the device wear all of its blocks. Scrubbing: what is read again and again, on a chip whose reads
- * flip bits, is written anew before the code is full, for less than a tenth more programs.
+ * Goal: where it is told to, the tree layer scrubs: what is read again and again, on a chip whose
+ * reads flip bits, is written anew before the code is full, for less than a tenth more programs.
  * ctest: slow
  */
 #include <setjmp.h>
@@ -105,45 +104,6 @@ static void close_device(void)
     free(ram);
 }
 
-/* The most erases of a block over their mean, in hundredths, behind many writes to a tenth. */
-static uint32_t unevenness(uint16_t level)
-{
-    struct nw_ftl_tree_config config = {.level = level};
-    uint32_t sum = 0;
-    uint32_t most = 0;
-    struct nw_random random;
-    uint32_t where;
-
-    nw_random_seed(&random, 7);
-    open_with(&config);
-    for (uint32_t i = 0; i < 250000U; i++) {
-        assert_int_equal(write(nw_random_below(&random, ftl.block.sectors / 10U)), NW_OK);
-    }
-    for (uint32_t block = 0; block < BLOCKS; block++) {
-        uint32_t erases = nw_nand_block_erases(nand, block);
-
-        sum += erases;
-        most = erases > most ? erases : most;
-    }
-    assert_int_equal(nw_ftl_tree_check(&ftl, &where), NW_OK);
-    print_message("level %u: %u erases, %u of one block, %u programs\n", level, (unsigned)sum,
-                  (unsigned)most, (unsigned)nw_nand_stats(nand)->programs);
-    close_device();
-    return most * BLOCKS * 100U / sum;
-}
-
-static void test_level(void **state)
-{
-    (void)state;
-    uint32_t without = unevenness(0);
-    uint32_t with = unevenness(32);
-
-    print_message("most over mean: %u / 100, with levelling %u / 100\n", (unsigned)without,
-                  (unsigned)with);
-    assert_true(without > 230U);
-    assert_true(with <= 170U);
-}
-
 struct outcome {
     uint32_t unreadable;
     uint32_t scrubbed;
@@ -190,7 +150,6 @@ static void test_scrub(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_level),
         cmocka_unit_test(test_scrub),
     };
 

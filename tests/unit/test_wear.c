@@ -13,9 +13,9 @@
 
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
-#include "nandwich/wear.h"
-#include "nandwich/wear_dheating.h"
-#include "nandwich/wear_swl.h"
+#include "nandwich-models/wear.h"
+#include "nandwich-models/wear_dheating.h"
+#include "nandwich-models/wear_swl.h"
 
 #define BLOCKS 8U
 

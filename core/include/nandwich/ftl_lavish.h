@@ -135,7 +135,7 @@ size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
 /*
  * A device of config->sectors, reading zeros. Cost: one is_bad a block and 1 read; on a chip
  * without the mark nw_chip_is_blank(), 1 erase and 2 programs; to erase what it holds an erase a
- * block, and what ftl_page.h says of a format where another layer has been: no cut leaves half of
+ * block, and what ftl_tree.h says of a format where another layer has been: no cut leaves half of
  * its device. NW_ERR_NOT_FOUND: the chip holds something else, nothing was touched: nw_identify()
  * tells what. NW_ERR_UNSUPPORTED: the chip cannot be asked, and erase is 0. NW_ERR_CONFIG: fewer
  * blocks than needed; a map (2 bytes a page of a block) larger than a page; more than 32,512

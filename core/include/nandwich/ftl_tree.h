@@ -56,9 +56,6 @@ extern "C" {
 struct nw_ftl_tree_config {
     uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks, at least 12;
                             * 0: blocks / 8 + 12. The fewer, the more moves a write */
-    uint16_t level;        /* 0: never; else once so many blocks were begun, the next block in
-                            * turn is written anew, whatever is in it: wear gets even. It mixes
-                            * what changes with what does not, so each write costs more */
     uint8_t scrub_bits;    /* 0: never; else a block is written anew in which a read corrected so
                             * many bits: below what the chip can correct. One in 64 writes at most;
                             * stats.scrubbed. In a read-only mount never */

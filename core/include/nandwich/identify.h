@@ -5,9 +5,9 @@
  * Nothing is written or erased, and no RAM is wanted but about 200 bytes of stack. Ask before a
  * format, or when a mount has refused:
  *
- *     result = nw_ftl_page_mount(&ftl, chip, &config, ram, bytes);
+ *     result = nw_ftl_tree_mount(&ftl, chip, &config, ram, bytes);
  *     if (result == NW_ERR_BLANK) {
- *         result = nw_ftl_page_format(&ftl, chip, &config, ram, bytes);
+ *         result = nw_ftl_tree_format(&ftl, chip, &config, ram, bytes);
  *     } else if (result == NW_ERR_NOT_FOUND && nw_identify(chip, &found) == NW_OK) {
  *         print("not formatted: the chip holds ", nw_kind_text(found.kind));
  *     }
@@ -16,7 +16,7 @@
  * an is_bad a block, and of its first page a read of the
  * spare bytes and three more of at most 32 bytes; of a block whose first page carries the tag of a
  * layer or is damaged, the tags of its pages; and the page that tells, once, in pieces of 32 bytes.
- * Of a store the first pages of all blocks are looked at, and of a page or tree layer the spare
+ * Of a store the first pages of all blocks are looked at, and of a tree layer the spare
  * bytes of those: a format that was cut may tell of itself in any, and then it is none.
  * A chip whose first pages are all blank is read whole: see nw_chip_is_blank().
  *
@@ -39,8 +39,7 @@ enum nw_kind {
                       * what a format left that was cut; but one that is cut in the program of its
                       * last page, or between those of its last two, may have left what looks like
                       * a store */
-    NW_KIND_PAGE,    /* ftl_page.h, and so on */
-    NW_KIND_LAVISH,
+    NW_KIND_LAVISH,  /* ftl_lavish.h, and so on */
     NW_KIND_STORE,
     NW_KIND_TREE
 };
@@ -60,7 +59,7 @@ struct nw_identity {
  * read where it is erased, so that nobody may ask; else the chip's error. */
 int nw_identify(struct nw_chip *chip, struct nw_identity *identity);
 
-/* "blank", "unknown", "page" ... ; "unknown" for any other number. */
+/* "blank", "unknown", "tree" ... ; "unknown" for any other number. */
 const char *nw_kind_text(int kind);
 
 #ifdef __cplusplus

@@ -13,8 +13,6 @@
  *   NW_STORE_UNSEALED  the store has no seals (store_seal.h): some 1,100 bytes of code less; a seal
  *                      given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY
  *   NW_CRC_WIDE        checksums eight bytes at a time: 12 KB of tables. For hosts
- *   NW_FETCH_EARLY     the page layer prefetches its map, where that is larger than the caches.
- *                      For hosts; needs gcc or clang
  */
 #ifndef NANDWICH_OPTIONS_H
 #define NANDWICH_OPTIONS_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * models.h - translation layers that map blocks and not single pages, as they were published: nftl,
- * log, superblock and fast. They are there to compare with, on the twin. Opening one erases the
- * chip; nothing outlives power. docs/models.md has pictures of their merges.
+ * models.h - translation layers as they were published. They are there to compare with, on the
+ * twin. Opening one erases the chip; nothing outlives power. docs/models.md has pictures of them.
  *
+ *   page        a map of all sectors: any sector in any page, greedy cleaning. The least that a log
+ *               of pages can cost, since nothing is kept for a mount
  *   nftl        A. Ban, US patent 5,937,425 (1999). A logical block has a chain of blocks; each
  *               sector lies at its own place in one of them
  *   log         Kim, Kim, Noh, Min, Cho, "A space-efficient flash translation layer for
@@ -21,14 +22,15 @@
  * COST, in chip operations: open an erase a good block. A read 1 read, 0 when the sector holds
  * nothing; superblock reads a list of tags first when it is not in RAM. A write 1 program and the
  * merges: a moved sector is 1 read and 1 program, or 1 read of a tag and 1 copy; a block taken or
- * given back is 1 erase. A trim writes zeros where something lies. Idle erases ahead and merges
- * within its budget.
+ * given back is 1 erase. A trim writes zeros where something lies; of page it costs nothing. Idle
+ * erases ahead and merges within its budget.
  *
  * FAILURES. A block in which a program fails is emptied and marked bad. Other errors of the chip
  * are answered, and close the block. A sector whose content was lost on a move answers an error
  * until it is written anew. NW_ERR_FULL: too few blocks are left.
  *
- * RAM: 16 bytes and a bit a sector of its unit for each block, 4 bytes a unit (logical block, or
+ * RAM: page: 4 bytes a sector, 14 a block, a bit a page, 2 a page of one block, one page. Others:
+ * 16 bytes and a bit a sector of its unit for each block, 4 bytes a unit (logical block, or
  * superblock), one page; log and superblock 2 bytes a page of each list; fast 6 bytes a page of
  * each log block and 2 a unit.
  */
@@ -41,7 +43,7 @@
 #include "nandwich/block.h"
 #include "nandwich/chip.h"
 #include "nandwich/stats.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,11 +56,17 @@ extern "C" {
 #define NW_MODEL_LISTS 32U
 #define NW_MODEL_MOST 64U  /* of the degree, and of log blocks of superblock */
 
-enum nw_model_kind { NW_MODEL_NFTL, NW_MODEL_LOG, NW_MODEL_SUPERBLOCK, NW_MODEL_FAST };
+enum nw_model_kind {
+    NW_MODEL_NFTL,
+    NW_MODEL_LOG,
+    NW_MODEL_SUPERBLOCK,
+    NW_MODEL_FAST,
+    NW_MODEL_PAGE
+};
 
 struct nw_model_config {
     struct nw_wear *wear;  /* wear policy (wear.h), this model's alone; NULL: none. Its data are
-                            * logical blocks; of superblock NW_WEAR_HOST and NW_WEAR_MOVED */
+                            * logical blocks; of superblock and page NW_WEAR_HOST, NW_WEAR_MOVED */
     uint16_t spare_blocks; /* at least NW_MODEL_LEAST_SPARE; 0: blocks / 14 + 10 */
     uint16_t log_blocks;   /* log: at most spare_blocks - 7; fast: spare_blocks - 8; 0: as many.
                             * superblock: blocks beyond its degree; 0: NW_MODEL_LOGS */

@@ -215,7 +215,6 @@ pub struct nw_block {
 #[derive(Clone, Copy)]
 pub struct nw_ftl_tree_config {
     pub spare_blocks: u16,
-    pub level: u16,
     pub scrub_bits: u8,
 }
 
@@ -531,10 +530,9 @@ const _: () = {
     assert!(offset_of!(nw_block, sector_bytes) == 20);
     assert!(offset_of!(nw_block, flags) == 22);
     assert!(offset_of!(nw_block, stats) == 24);
-    assert!(size_of::<nw_ftl_tree_config>() == 6);
+    assert!(size_of::<nw_ftl_tree_config>() == 4);
     assert!(offset_of!(nw_ftl_tree_config, spare_blocks) == 0);
-    assert!(offset_of!(nw_ftl_tree_config, level) == 2);
-    assert!(offset_of!(nw_ftl_tree_config, scrub_bits) == 4);
+    assert!(offset_of!(nw_ftl_tree_config, scrub_bits) == 2);
     assert!(size_of::<nw_ftl_tree>() == 192);
     assert!(offset_of!(nw_ftl_tree, block) == 0);
     assert!(offset_of!(nw_ftl_tree, stats) == 32);
@@ -726,10 +724,9 @@ const _: () = {
     assert!(offset_of!(nw_block, sector_bytes) == 12);
     assert!(offset_of!(nw_block, flags) == 14);
     assert!(offset_of!(nw_block, stats) == 16);
-    assert!(size_of::<nw_ftl_tree_config>() == 6);
+    assert!(size_of::<nw_ftl_tree_config>() == 4);
     assert!(offset_of!(nw_ftl_tree_config, spare_blocks) == 0);
-    assert!(offset_of!(nw_ftl_tree_config, level) == 2);
-    assert!(offset_of!(nw_ftl_tree_config, scrub_bits) == 4);
+    assert!(offset_of!(nw_ftl_tree_config, scrub_bits) == 2);
     assert!(size_of::<nw_ftl_tree>() == 100);
     assert!(offset_of!(nw_ftl_tree, block) == 0);
     assert!(offset_of!(nw_ftl_tree, stats) == 20);

@@ -29,8 +29,6 @@ impl Default for TreeState {
 pub struct TreeConfig {
     /// Blocks kept for cleaning and bad blocks: 0, or at least 12.
     pub spare_blocks: u16,
-    /// 0: never; else the next block in turn is written anew once so many were begun.
-    pub level: u16,
     /// 0: never; else a block is written anew in which a read corrected so many bits.
     pub scrub_bits: u8,
 }
@@ -39,7 +37,6 @@ impl TreeConfig {
     fn raw(self) -> sys::nw_ftl_tree_config {
         sys::nw_ftl_tree_config {
             spare_blocks: self.spare_blocks,
-            level: self.level,
             scrub_bits: self.scrub_bits,
         }
     }

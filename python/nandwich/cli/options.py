@@ -122,7 +122,6 @@ _LAYER_OPTIONS = (
     ("--maps", 255, "lavish: maps in RAM."),
 )
 _TREE_OPTIONS = (
-    ("--level", 65535, "tree: blocks begun until the next in turn is cleaned; 0: never."),
     ("--scrub-bits", 255, "tree: bits corrected in a page, to clean its block; 0: never."),
 )
 #: What these options tell a layer.

@@ -12,7 +12,6 @@ from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import Number, device_layer_options, json_option, writable
 from nandwich.errors import InputError, RunError
-from nandwich.replay.play import WEARS
 from nandwich.torture import play as torture
 from nandwich.torture.play import Options, Result
 from nandwich.twin import parts
@@ -46,8 +45,6 @@ Examples:
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the chip; else few."
 )
 @device_layer_options
-@click.option("--wear", default="none", help="Wear policy: one of " + ", ".join(WEARS))
-@click.option("--heal-cycles", type=click.IntRange(0, 65534), default=0, help="A bar in erases.")
 @click.option(
     "--minutes",
     type=Number(0, 100_000, min_open=True),
@@ -121,10 +118,7 @@ def _refuse_choices() -> None:
 def _options(
     subject: str, seed: int, minutes: float | None, seeds: int | None, choices: dict[str, Any]
 ) -> Options:
-    if choices["wear"] not in WEARS:
-        raise InputError(f"there is no wear policy '{choices['wear']}': one of {', '.join(WEARS)}")
     settings = {name: choices[name] for name in ("spare_blocks", "degree", "maps")}
-    settings |= {"wear": WEARS.index(choices["wear"]), "heal": choices["heal_cycles"]}
     return Options(
         subject,
         chip=choices["chip"],

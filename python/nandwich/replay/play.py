@@ -65,7 +65,7 @@ class Options:
 
     source: str
     chip: str = "K9F1G08U0A"
-    ftl: str = "page"
+    ftl: str = "tree"
     layer: dict[str, int] = field(default_factory=dict)  # figures of nw_layer_config
     ram: int = 0  # bytes that the layer may take; 0: as many as it chooses
     wear: str = "none"

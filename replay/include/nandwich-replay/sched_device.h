@@ -9,7 +9,7 @@
 #include "nandwich-twin/meter.h"
 #include "nandwich-twin/part.h"
 #include "nandwich/block.h"
-#include "nandwich/ftl_page.h"
+#include "nandwich-models/models.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,7 +33,7 @@ struct nw_sim_device {
 
     struct nw_sdcard *card;
     struct nw_nand *nand;
-    struct nw_ftl_page ftl;
+    struct nw_model ftl;
     void *ram;
 };
 
@@ -45,7 +45,7 @@ struct nw_sim_device {
  * `flags`: NW_SIM_FETCH_FILLED leaves to the caller what the processor adds to a write, for a
  * workload that fetches no more than it has (nw_sim_config.fetch_ns); else 0.
  * `blocks`: erase blocks of a chip (its FTL keeps 4 bytes a page here), 0: all. Errors: those of
- * nw_sdcard_open(), nw_nand_open(), nw_ftl_page_format(); NW_ERR_UNSUPPORTED: a part of another
+ * nw_sdcard_open(), nw_nand_open(), nw_model_open(); NW_ERR_UNSUPPORTED: a part of another
  * kind. Close it also after an error.
  */
 int nw_sim_device_open(struct nw_sim_device *device, const struct nw_part *part, uint32_t blocks,

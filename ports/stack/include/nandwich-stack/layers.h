@@ -12,7 +12,7 @@
 #include "nandwich-stack/why.h"
 #include "nandwich/block.h"
 #include "nandwich/chip.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +24,6 @@ struct nw_layer_config {
                             * it offers by itself */
     uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks */
     uint16_t log_blocks;   /* models: log blocks */
-    uint16_t level;        /* tree: blocks that are begun until the next in turn is cleaned */
     uint8_t scrub_bits;    /* tree: bits corrected in a page, for which its block is cleaned */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
                             * nftl: most blocks of a chain */
@@ -65,9 +64,9 @@ struct nw_layer_kind {
     int (*refuse)(const struct nw_layer_site *site, int error, struct nw_why *why);
 };
 
-extern const struct nw_layer_kind nw_layer_page;
 extern const struct nw_layer_kind nw_layer_tree;
 extern const struct nw_layer_kind nw_layer_lavish;
+extern const struct nw_layer_kind nw_layer_page;
 extern const struct nw_layer_kind nw_layer_nftl;
 extern const struct nw_layer_kind nw_layer_log;
 extern const struct nw_layer_kind nw_layer_superblock;

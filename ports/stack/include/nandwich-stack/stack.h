@@ -50,6 +50,7 @@ struct nw_stack {
     size_t wear_ram_bytes;
     void *ecc_ram;
     struct nw_tier *tier; /* NULL: none; see nandwich-stack/tier.h */
+    struct nw_block tier_flash; /* the layer, as the tier sees it */
     struct nw_nvm_twin *nvm;
     struct nw_part tier_part; /* of the NVM */
     struct nw_tier_policies *tier_policies;

@@ -20,9 +20,9 @@ struct nw_tier_choice {
 };
 
 /*
- * A tier on the translation layer, which has to be a new one and persistent; clock and meter are
- * the chip's. Policies by name: tier_policy.h. NW_ERR_NOT_FOUND, NW_ERR_CONFIG or NW_ERR_RAM, with
- * a line in `why`.
+ * A tier on the translation layer, which has to be a new one; over a model it forgets with power,
+ * as the model does. Clock and meter are the chip's. Policies by name: tier_policy.h.
+ * NW_ERR_NOT_FOUND, NW_ERR_CONFIG or NW_ERR_RAM, with a line in `why`.
  */
 int nw_stack_tier(struct nw_stack *stack, const char *name, const struct nw_tier_choice *choice,
                   struct nw_why *why);

@@ -4,7 +4,7 @@
 #define NANDWICH_STACK_WEAR_H
 
 #include "nandwich-stack/stack.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -35,7 +35,7 @@
 #define NANDWICH_WEAR_SWL_H
 
 #include "nandwich/random.h"
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #ifdef __cplusplus
 extern "C" {

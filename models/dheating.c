@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispersed heating: see nandwich/wear_dheating.h. */
+/* Dispersed heating: see nandwich-models/wear_dheating.h. */
 #include <string.h>
 
-#include "nandwich/wear_dheating.h"
+#include "nandwich-models/wear_dheating.h"
 #include "wear.h"
 
 #define HOT 0x01U /* in flags, of the logical block */

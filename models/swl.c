@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Static wear levelling: see nandwich/wear_swl.h. */
+/* Static wear levelling: see nandwich-models/wear_swl.h. */
 #include <string.h>
 
-#include "nandwich/wear_swl.h"
+#include "nandwich-models/wear_swl.h"
 #include "wear.h"
 
 #define DEFAULT_THRESHOLD 100U

@@ -32,7 +32,7 @@
 #ifndef NANDWICH_WEAR_DHEATING_H
 #define NANDWICH_WEAR_DHEATING_H
 
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 #ifdef __cplusplus
 extern "C" {

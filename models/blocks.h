@@ -13,7 +13,7 @@
  *
  * Free blocks leave in the order they came, which already spreads wear over all blocks that move;
  * among the first NW_BLOCKS_LOOK of them the one with the fewest erases goes first. A wear policy
- * (nandwich/wear.h) chooses in its own way; it is asked here and nowhere else.
+ * (nandwich-models/wear.h) chooses in its own way; it is asked here and nowhere else.
  *
  * The owner may also keep used blocks in lists of its own (by valid count, by age): linking and
  * unlinking cost a few instructions, no search, no branch.
@@ -27,8 +27,8 @@
 
 #include "nandwich/chip.h"
 #include "nandwich/ram.h"
-#include "nandwich/wear.h"
-#include "tag.h"
+#include "nandwich-models/wear.h"
+#include "../core/ftl/tag.h"
 
 #define NW_NO_BLOCK 0xFFFFU
 #define NW_BLOCKS_PLACES 65530U /* blocks, two lists of this file, and the owner's */

@@ -3,7 +3,7 @@
 #ifndef NANDWICH_WEAR_INTERNAL_H
 #define NANDWICH_WEAR_INTERNAL_H
 
-#include "nandwich/wear.h"
+#include "nandwich-models/wear.h"
 
 /* Measures or places the heating list; NW_ERR_CONFIG for a config that contradicts itself. */
 int nw_wear_place(struct nw_wear *wear, const struct nw_wear_ops *ops,

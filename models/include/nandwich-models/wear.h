@@ -12,7 +12,7 @@
  *   swl        wear_swl.h: also moves data that never changes, so that its block takes its turn
  *   dheating   wear_dheating.h: wears few blocks on purpose, so that healings come one by one
  *
- * WHAT A LAYER OWES (layers that take blocks from core/ftl/blocks.h get most of it from there)
+ * WHAT A LAYER OWES (layers that take blocks from models/blocks.h get most of it from there)
  *   - It tells what a block is taken for: the number of a logical block, or NW_WEAR_HOST or
  *     NW_WEAR_MOVED where blocks hold data of several.
  *   - It tells of each logical block in which a request of the host writes sectors that held
@@ -151,8 +151,7 @@ struct nw_wear {
 /*
  * Dynamic wear levelling: of the free blocks, the one with the fewest erases (the first 256 of the
  * list are compared). It moves no data. Where all sectors are written in their order, again and
- * again, no block comes over 2 erases above the mean of all but those that the page layer keeps for
- * mounts: three, which are not erased until the next mount.
+ * again, no block comes over 2 erases above the mean.
  * In another order no bound holds: a block is not erased while its data stays. Where some sectors
  * never change their blocks are never erased. Static levelling (wear_swl.h) is for that.
  *
