@@ -44,7 +44,7 @@ static void test_reads(void **state)
     }
 }
 
-/* More mounts than a record has room for, by the page: 23 fences, 48, 202. */
+/* More mounts than a list of the floor has room for. */
 static void test_mounts(void **state)
 {
     (void)state;
