@@ -45,15 +45,13 @@ static int is_spare(const struct nw_ftl_lavish *lavish, unsigned block)
             (lavish->state[home] & NW_LAVISH_STATE) == NW_LAVISH_GONE);
 }
 
-/* Whether this spare stands for a lavish block that knows of it. */
+/* Whether this spare stands for a bad block of a lavish block that knows of it. */
 static int stands_right(const struct nw_ftl_lavish *lavish, const struct nw_lavish_spare *spare)
 {
     unsigned home = spare->stands_for / lavish->degree;
 
-    return spare->stands_for == NONE ||
-           (home < lavish->lavish_count &&
-            ((lavish->state[home] & NW_LAVISH_REPLACED) != 0 ||
-             (lavish->state[home] & NW_LAVISH_STATE) == NW_LAVISH_GONE));
+    return home < lavish->lavish_count && (lavish->state[home] & NW_LAVISH_REPLACED) != 0 &&
+           nw_lavish_bit(lavish, spare->stands_for);
 }
 
 static int check_spares(const struct nw_ftl_lavish *lavish, uint32_t *where)
@@ -61,7 +59,7 @@ static int check_spares(const struct nw_ftl_lavish *lavish, uint32_t *where)
     for (unsigned i = 0; i < lavish->spare_count; i++, (*where)++) {
         const struct nw_lavish_spare *spare = lavish->spares + i;
 
-        if (spare->block == NONE) {
+        if (spare->block == NONE && spare->stands_for == NONE) {
             continue;
         }
         if (!is_spare(lavish, spare->block) || !stands_right(lavish, spare)) {
@@ -70,9 +68,7 @@ static int check_spares(const struct nw_ftl_lavish *lavish, uint32_t *where)
         for (unsigned j = 0; j < i; j++) {
             const struct nw_lavish_spare *other = lavish->spares + j;
 
-            if (other->block == spare->block ||
-                (other->block != NONE && spare->stands_for != NONE &&
-                 other->stands_for == spare->stands_for)) {
+            if (other->block == spare->block || other->stands_for == spare->stands_for) {
                 return NW_ERR_CORRUPT;
             }
         }
@@ -93,7 +89,7 @@ static int is_taken(const struct nw_ftl_lavish *lavish, const struct nw_lavish_l
         part -= lavish->lavish_sectors;
     }
     return index < logical->next && block < lavish->lavish_count &&
-           !nw_lavish_is_erased(lavish, block * lavish->degree + part / lavish->block_pages);
+           !nw_lavish_bit(lavish, nw_lavish_page(lavish, block, part) / lavish->block_pages);
 }
 
 /* A map in RAM: each sector in a page of its own, as many in the data block as are counted. */

@@ -260,14 +260,16 @@ static int provision(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_co
         spares = count * lavish->degree / SPARE_SHARE + 1U;
     }
     lavish->lavish_count = (uint16_t)count;
-    /* with places for what is good of a lavish block given up */
+    /* a place for each bad block that costs no more than itself, on small chips too */
     lavish->spare_count = (uint16_t)(spares + lavish->degree);
+    count = count * lavish->degree + lavish->spare_count;
+    lavish->blocks = (uint16_t)(count < blocks ? count : blocks);
     return NW_OK;
 }
 
-static size_t erased_bytes(const struct nw_ftl_lavish *lavish)
+static size_t bits_bytes(const struct nw_ftl_lavish *lavish)
 {
-    return ((size_t)lavish->lavish_count * lavish->degree + 7U) / 8U;
+    return (lavish->blocks + 7U) / 8U;
 }
 
 /* All sizes, then all arrays. */
@@ -286,7 +288,7 @@ static int layout(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_confi
     lavish->spares = NW_RAM_TAKE(ram, struct nw_lavish_spare, lavish->spare_count);
     lavish->map_bytes = NW_RAM_TAKE(ram, uint8_t, (size_t)maps * lavish->map_slot);
     lavish->state = NW_RAM_TAKE(ram, uint8_t, lavish->lavish_count);
-    lavish->erased = NW_RAM_TAKE(ram, uint8_t, erased_bytes(lavish));
+    lavish->bits = NW_RAM_TAKE(ram, uint8_t, bits_bytes(lavish));
     lavish->chip_copies = chip->ops->copy != NULL;
     if (!lavish->chip_copies && (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0) {
         lavish->page = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
@@ -342,7 +344,7 @@ int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
     }
     memset(ram, 0xFF, arena.used); /* NONE everywhere but here */
     memset(lavish->state, 0, lavish->lavish_count);
-    memset(lavish->erased, 0, erased_bytes(lavish));
+    memset(lavish->bits, 0, bits_bytes(lavish));
     lavish->mark = (uint32_t)mark;
     for (i = 0; i < lavish->logical_count; i++) {
         lavish->logical[i].next = 0;

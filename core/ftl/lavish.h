@@ -46,22 +46,20 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
 /* 1 if every block of it is erased. */
 int nw_lavish_is_clean(const struct nw_ftl_lavish *lavish, unsigned block);
 
-/* In nw_ftl_lavish.state: what a lavish block is (GONE: given up), whether a spare stands for one
- * of its blocks; and of a used one, that it holds a worn block that could not be replaced, and is
- * not used again once it is released. */
+/* In nw_ftl_lavish.state: what a lavish block is (GONE: given up), and whether a spare stands for
+ * one of its blocks. */
 enum {
     NW_LAVISH_FREE,
     NW_LAVISH_USED,
     NW_LAVISH_GONE,
     NW_LAVISH_STATE = 0x0F,
-    NW_LAVISH_REPLACED = 0x10,
-    NW_LAVISH_SUSPECT = 0x20
+    NW_LAVISH_REPLACED = 0x10
 };
 
-/* 1 if a block of a lavish block, by its number, is erased and was not entered since. */
-static inline int nw_lavish_is_erased(const struct nw_ftl_lavish *lavish, unsigned number)
+/* The bit of a block of the chip. */
+static inline int nw_lavish_bit(const struct nw_ftl_lavish *lavish, unsigned chip_block)
 {
-    return (lavish->erased[number >> 3] >> (number & 7U)) & 1;
+    return (lavish->bits[chip_block >> 3] >> (chip_block & 7U)) & 1;
 }
 
 /* The chip's page that is a sector of a lavish block. */

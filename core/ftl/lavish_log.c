@@ -167,11 +167,6 @@ static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsig
     int result;
 
     if (fresh < 0) {
-        if (worn != NONE) {
-            /* It stays and is readable, but no more is written there. */
-            logical->next = (uint16_t)(worn + room_of(lavish, logical));
-            lavish->state[worn < sectors ? data : log] |= NW_LAVISH_SUSPECT;
-        }
         return (int)fresh;
     }
     renumber(lavish, map, NW_LAVISH_LOST, 0);
@@ -184,19 +179,18 @@ static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsig
     return result < 0 ? result : second;
 }
 
-/* A program of index `next` failed. A worn block: away from it, NW_OK when that is done. Else the
- * page may hold anything and is skipped; the first page of a block is erased again when entered. */
+/* A program of index `next` failed. The page may hold anything and is skipped; the first page of a
+ * block is erased again when entered. A worn block: away from it, NW_OK when that is done. If that
+ * fails too the block stays, and is met again. */
 static int recover(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, int result)
 {
     struct nw_lavish_logical *logical = lavish->logical + map->logical;
+    unsigned failed = logical->next;
 
-    if (nw_lavish_is_worn(result)) {
-        return gather(lavish, map, logical->next);
-    }
-    if (logical->next % lavish->block_pages != 0) {
+    if (failed % lavish->block_pages != 0) {
         logical->next++;
     }
-    return result;
+    return nw_lavish_is_worn(result) ? gather(lavish, map, failed) : result;
 }
 
 /* Merge II: appends what is valid in the data block to the log, which has room and takes the data

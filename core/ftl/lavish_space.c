@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lavish block i is made of the chip's blocks i * degree and up, except that a bad one of them is
- * replaced by a spare block. Only lavish blocks that have such a replacement are looked up in the
- * (short) table of spares, which holds good blocks only.
+ * replaced by a spare: any good block that is of no lavish block, behind them all or of one that
+ * was given up. Only lavish blocks with a replacement are looked up in the (short) table of these.
  */
 #include "lavish.h"
 
@@ -16,32 +16,18 @@ void nw_lavish_tick(nw_count *count)
     ++*count;
 }
 
-/* The spare that stands for a block; with NONE, one that stands for nothing yet. */
+/* The replacement of a block; with NONE, an empty entry. */
 static struct nw_lavish_spare *spare_for(const struct nw_ftl_lavish *lavish, unsigned stands_for)
 {
     struct nw_lavish_spare *spare = lavish->spares;
     unsigned i;
 
     for (i = 0; i < lavish->spare_count; i++, spare++) {
-        if (spare->stands_for == stands_for && spare->block != NONE) {
+        if (spare->stands_for == stands_for) {
             return spare;
         }
     }
     return NULL;
-}
-
-static void add_spare(struct nw_ftl_lavish *lavish, unsigned block)
-{
-    struct nw_lavish_spare *spare = lavish->spares;
-    unsigned i;
-
-    for (i = 0; i < lavish->spare_count; i++, spare++) {
-        if (spare->block == NONE) {
-            spare->block = (uint16_t)block;
-            spare->stands_for = NONE;
-            return;
-        }
-    }
 }
 
 /* The chip's block for the block of a lavish block with this number. */
@@ -65,22 +51,44 @@ uint32_t nw_lavish_page(const struct nw_ftl_lavish *lavish, unsigned block, unsi
     return chip_block * lavish->block_pages + (sector - part * lavish->block_pages);
 }
 
-static void flip_erased(struct nw_ftl_lavish *lavish, unsigned number)
+static void set_bit(struct nw_ftl_lavish *lavish, unsigned chip_block, int value)
 {
-    uint8_t *byte = lavish->erased + (number >> 3);
+    uint8_t *byte = lavish->bits + (chip_block >> 3);
+    unsigned bit = 1U << (chip_block & 7U);
 
-    *byte = (uint8_t)(*byte ^ (1U << (number & 7U)));
+    *byte = (uint8_t)(value ? *byte | bit : *byte & ~bit);
 }
 
-/* Also the mark's block, behind which all are bad. */
-static int is_bad(struct nw_ftl_lavish *lavish, unsigned chip_block)
+/* 1 for a block of the chip that is of no lavish block, unless it replaces one that is. */
+static int is_left(const struct nw_ftl_lavish *lavish, unsigned chip_block)
 {
-    lavish->req.block = chip_block;
-    return chip_block >= lavish->mark ? 1 : nw_chip_is_bad(&lavish->req);
+    unsigned home = chip_block / lavish->degree;
+
+    return home >= lavish->lavish_count || lavish->state[home] == NW_LAVISH_GONE;
 }
 
-/* Gives up a free lavish block and keeps its blocks as spares, but for the one that is bad. */
-static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
+static void find_spare(struct nw_ftl_lavish *lavish)
+{
+    unsigned block = lavish->blocks;
+
+    lavish->spare = NONE;
+    while (block-- > 0 && lavish->spare == NONE) {
+        unsigned i = lavish->spare_count;
+
+        if (nw_lavish_bit(lavish, block) || !is_left(lavish, block)) {
+            continue;
+        }
+        while (i > 0 && lavish->spares[i - 1U].block != block) {
+            i--;
+        }
+        if (i == 0) {
+            lavish->spare = (uint16_t)block;
+        }
+    }
+}
+
+/* Gives up a free lavish block: what is good of it can replace others. */
+static void give_up(struct nw_ftl_lavish *lavish, unsigned block)
 {
     unsigned number = block * lavish->degree;
     unsigned end = number + lavish->degree;
@@ -88,10 +96,10 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
     for (; number < end; number++) {
         struct nw_lavish_spare *spare = spare_for(lavish, number);
 
+        set_bit(lavish, physical(lavish, block, number), 0);
         if (spare != NULL) {
+            spare->block = NONE;
             spare->stands_for = NONE;
-        } else if (number != bad && is_bad(lavish, number) == 0) {
-            add_spare(lavish, number);
         }
     }
     lavish->state[block] = NW_LAVISH_GONE;
@@ -100,42 +108,47 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
 }
 
 /* Puts a spare in the place of a bad block of a free lavish block, or gives that up: 0. */
-static int substitute(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
+static int replace(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
     struct nw_lavish_spare *spare = spare_for(lavish, number);
+    unsigned bad = physical(lavish, block, number);
+    int replaced;
 
-    if (spare != NULL) {
-        spare->block = NONE; /* it is the one that went bad */
-    }
-    spare = spare_for(lavish, NONE);
     if (spare == NULL) {
-        give_up(lavish, block, number);
-        return 0;
+        spare = spare_for(lavish, NONE);
     }
-    spare->stands_for = (uint16_t)number;
-    lavish->state[block] |= NW_LAVISH_REPLACED;
-    return 1;
+    replaced = spare != NULL && lavish->spare != NONE;
+    if (replaced) {
+        spare->block = lavish->spare;
+        spare->stands_for = (uint16_t)number;
+        lavish->state[block] |= NW_LAVISH_REPLACED;
+    } else {
+        give_up(lavish, block);
+    }
+    set_bit(lavish, bad, 1);
+    find_spare(lavish);
+    return replaced;
 }
 
 static int erase(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
     int result;
 
-    if (nw_lavish_is_erased(lavish, number)) {
+    lavish->req.block = physical(lavish, block, number);
+    if (nw_lavish_bit(lavish, (unsigned)lavish->req.block)) {
         return NW_OK;
     }
-    lavish->req.block = physical(lavish, block, number);
     nw_lavish_tick(&lavish->stats.erases);
     result = nw_chip_erase(&lavish->req);
     if (result >= 0) {
-        flip_erased(lavish, number);
+        set_bit(lavish, (unsigned)lavish->req.block, 1);
     }
     return result;
 }
 
 unsigned nw_lavish_least(const struct nw_ftl_lavish *lavish)
 {
-    return spare_for(lavish, NONE) == NULL &&
+    return (lavish->spare == NONE || spare_for(lavish, NONE) == NULL) &&
                    lavish->good > lavish->logical_count + NW_LAVISH_RESERVED
                ? 2U
                : 1U;
@@ -174,7 +187,7 @@ int nw_lavish_is_clean(const struct nw_ftl_lavish *lavish, unsigned block)
     unsigned number = block * lavish->degree;
     unsigned end = number + lavish->degree;
 
-    while (number < end && nw_lavish_is_erased(lavish, number)) {
+    while (number < end && nw_lavish_bit(lavish, physical(lavish, block, number))) {
         number++;
     }
     return number == end;
@@ -196,7 +209,7 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
             lavish->req.block = physical(lavish, block, number);
             nw_lavish_tick(&lavish->stats.retired);
             result = nw_chip_mark_bad(&lavish->req); /* it may be marked whatever this answers */
-            if (!substitute(lavish, block, number)) {
+            if (!replace(lavish, block, number)) {
                 return result;
             }
         }
@@ -212,11 +225,6 @@ int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned wor
     uint8_t *state = lavish->state + block;
 
     if (block == NONE) {
-        return NW_OK;
-    }
-    if ((*state & NW_LAVISH_SUSPECT) != 0) {
-        *state = NW_LAVISH_GONE;
-        lavish->good--;
         return NW_OK;
     }
     *state = (uint8_t)(*state & NW_LAVISH_REPLACED);
@@ -259,7 +267,7 @@ static int enter(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector)
     }
     result = erase(lavish, block, number);
     if (result >= 0) {
-        flip_erased(lavish, number);
+        set_bit(lavish, (unsigned)lavish->req.block, 0);
     }
     return result;
 }
@@ -314,33 +322,25 @@ int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, 
 
 int nw_lavish_scan(struct nw_ftl_lavish *lavish)
 {
-    unsigned number = lavish->lavish_count * (unsigned)lavish->degree;
-    unsigned end = number + lavish->spare_count;
-    unsigned block;
-    int bad;
+    unsigned number = lavish->blocks;
 
-    for (; number < end; number++) {
-        bad = is_bad(lavish, number);
+    lavish->spare = NONE;
+    while (number-- > 0) {
+        int bad = 1; /* the mark's block, and those behind it */
+
+        if (number < lavish->mark) {
+            lavish->req.block = number;
+            bad = nw_chip_is_bad(&lavish->req);
+        }
         if (bad < 0) {
             return bad;
         }
-        if (bad == 0) {
-            add_spare(lavish, number);
+        if (is_left(lavish, number)) {
+            set_bit(lavish, number, bad);
+            find_spare(lavish);
+        } else if (bad > 0) {
+            (void)replace(lavish, number / lavish->degree, number);
         }
-    }
-    number = 0;
-    for (block = 0; block < lavish->lavish_count; block++) {
-        end = number + lavish->degree;
-        for (; number < end; number++) {
-            bad = is_bad(lavish, number);
-            if (bad < 0) {
-                return bad;
-            }
-            if (bad > 0 && !substitute(lavish, block, number)) {
-                break;
-            }
-        }
-        number = end;
     }
     return NW_OK;
 }

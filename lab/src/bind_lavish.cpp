@@ -132,7 +132,7 @@ std::map<std::string, uint64_t> stats_of(const PyLavish &self)
 }
 
 /* Pages that can be programmed before the next erase: of blocks that are erased and not entered,
- * and behind what each logical block has written. */
+ * and behind what each logical block has written. On a chip without bad blocks. */
 uint64_t free_pages(const PyLavish &self)
 {
     const nw_ftl_lavish &lavish = self.lavish;
@@ -140,7 +140,7 @@ uint64_t free_pages(const PyLavish &self)
     uint64_t pages = 0;
 
     for (uint32_t i = 0; i < blocks; i++) {
-        pages += (lavish.erased[i / 8] >> i % 8 & 1) != 0 ? lavish.block_pages : 0;
+        pages += (lavish.bits[i / 8] >> i % 8 & 1) != 0 ? lavish.block_pages : 0;
     }
     for (uint16_t i = 0; i < lavish.logical_count; i++) {
         uint32_t begun = lavish.logical[i].next % lavish.block_pages;

@@ -97,6 +97,23 @@ static void spoil(const struct nw_chip_req *req, uint64_t reads)
     }
 }
 
+/* Blocks that fail in this call. A block that fails again is one. */
+static void note_failing(struct sim_gate *gate, uint32_t block)
+{
+    if (gate->failing == 0 || gate->failed != block) {
+        gate->failed = block;
+        gate->failing++;
+    }
+    if (gate->failing > gate->failing_most) {
+        gate->failing_most = gate->failing;
+    }
+}
+
+void sim_gate_call(struct sim_gate *gate)
+{
+    gate->failing = 0;
+}
+
 static int goes_on_for_ever(struct sim_gate *gate)
 {
     gate->off = ++gate->asked > gate->most;
@@ -131,6 +148,12 @@ static int pass(struct nw_chip_req *req, uint8_t verb)
         }
     }
     int result = ask(req, gate->below, verb);
+    if (result == NW_ERR_PROGRAM || result == NW_ERR_ERASE) {
+        uint32_t pages = gate->chip.geometry.block_pages;
+        note_failing(gate, verb == NW_VERB_ERASE     ? req->block
+                           : verb == NW_VERB_PROGRAM ? req->page / pages
+                                                     : req->to_page / pages);
+    }
     if (fault == NULL || result < 0) {
         return result;
     }

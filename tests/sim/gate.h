@@ -56,6 +56,9 @@ struct sim_gate {
     uint64_t most;  /* and how many then take power away, for the loop has no end: SIM_MOST_ASKED */
     uint8_t cut_verb; /* enum nw_nand_verb of the request that the last cut struck */
     struct sim_fault faults[SIM_FAULTS];
+    uint32_t failed;  /* the block that failed last in this call, */
+    uint32_t failing; /* how many have in it, one after the other, */
+    uint32_t failing_most; /* and in any call */
     struct sim_counts counts;
 };
 
@@ -70,6 +73,9 @@ void sim_gate_cut(struct sim_gate *gate, const struct nw_cut *cut);
 
 /* One fault more; nothing when SIM_FAULTS wait already. */
 void sim_gate_fail(struct sim_gate *gate, const struct sim_fault *fault);
+
+/* Another call of the layer begins. */
+void sim_gate_call(struct sim_gate *gate);
 
 /* No request fails any more. */
 void sim_gate_mend(struct sim_gate *gate);

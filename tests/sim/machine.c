@@ -59,14 +59,12 @@ uint32_t sim_machine_pending(const struct sim_machine *machine)
     return count_blocks(machine, 1) - count_blocks(machine, 0);
 }
 
-/* How many blocks fail together, at most, and how many one call has marked, at most, since the
- * mount began. `marked`: bad blocks before this call or mount. */
-static void note_failing(struct sim_machine *machine, uint32_t marked)
+/* How many blocks one step has marked, at most, since the mount began. `marked`: bad blocks before
+ * this step or mount. */
+static void note_retired(struct sim_machine *machine, uint32_t marked)
 {
-    uint32_t failing = count_blocks(machine, 1) - marked;
     uint32_t retired = count_blocks(machine, 0) - marked;
 
-    machine->failing = failing > machine->failing ? failing : machine->failing;
     machine->retired = retired > machine->retired ? retired : machine->retired;
 }
 
@@ -74,7 +72,8 @@ static int may_fill(const struct sim_machine *machine)
 {
     struct sim_strain strain = {.bad = count_blocks(machine, 1)};
 
-    strain.failing = machine->failing;
+    strain.retired = machine->retired;
+    strain.failing = machine->gate.failing_most;
     strain.strikes = (uint32_t)(machine->gate.counts.strikes - machine->struck);
     return machine->subject.kind->may_fill(&machine->subject, &strain);
 }
@@ -91,9 +90,12 @@ static int explained(const struct sim_machine *machine, int error, uint64_t stri
     case NW_ERR_IO:
         return strikes > 0 || (machine->subject.broken == error &&
                                machine->gate.counts.strikes > machine->struck);
-    case NW_ERR_FULL: return machine->retired > 1U || may_fill(machine);
+    case NW_ERR_FULL: return may_fill(machine);
     case NW_ERR_PROGRAM:
     case NW_ERR_ERASE: /* two failures in one call, told or of worn blocks: either is answered */
+        if (machine->subject.kind->mount == NULL) {
+            return machine->gate.failing > 1U;
+        }
         return machine->retired > 1U ||
                count_blocks(machine, 1) > machine->marked + (strikes > 0 ? 0U : 1U) ||
                (machine->subject.broken == error && may_fill(machine));
@@ -195,10 +197,12 @@ static int mount(struct sim_machine *machine)
     machine->gate.asked = 0;
     machine->struck = before.strikes;
     machine->retired = 0;
+    machine->gate.failing_most = 0;
+    sim_gate_call(&machine->gate);
     uint32_t marked = count_blocks(machine, 0);
     int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
                                               : subject->kind->format(subject);
-    note_failing(machine, marked);
+    note_retired(machine, marked);
     machine->marked = count_blocks(machine, 0);
     if (judge_content(machine) < 0 ||
         judge_damage(machine, result, machine->gate.counts.changes - before.changes) < 0) {
@@ -287,8 +291,9 @@ static int call(struct sim_machine *machine, const struct sim_step *step)
     }
     machine->rotten |= sim_verb_of(subject->kind, step->verb)->twin;
     struct sim_most most = subject->kind->most(subject, step, machine->clean);
+    sim_gate_call(&machine->gate);
     int result = subject->kind->run(subject, step);
-    note_failing(machine, marked);
+    note_retired(machine, marked);
     uint64_t strikes = machine->gate.counts.strikes - before.strikes;
     if (judge_call(machine, result, strikes) < 0) {
         return -1;

@@ -65,8 +65,7 @@ struct sim_machine {
     uint8_t rotten; /* a page was spoilt */
     uint8_t damaged; /* the last mount has told NW_ERR_CORRUPT */
     uint32_t marked;  /* bad blocks at the last mount */
-    uint32_t retired; /* blocks that one call marked, at most, since the mount began */
-    uint32_t failing; /* see struct sim_strain */
+    uint32_t retired; /* blocks that one step marked, at most, since the mount began */
     uint64_t struck; /* strikes at the last mount */
     uint32_t steps;
     uint32_t mounts;

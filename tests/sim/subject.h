@@ -19,7 +19,7 @@ struct sim_subject {
     const struct sim_kind *kind;
     const struct sim_head *head;
     struct nw_chip *chip; /* the gate, or a filter on it */
-    const struct sim_gate *gate;
+    struct sim_gate *gate;
     struct nw_nand *nand; /* at the bottom; NULL: a chip of the caller's */
     void *own;            /* the kind's state and its model of what may be read */
     int broken; /* the error that every change answers until the next mount, as told; 0: none */
@@ -39,7 +39,8 @@ struct sim_taste {
 /* What has gone wrong below since the device was made or, where so told, mounted. */
 struct sim_strain {
     uint32_t bad;     /* blocks that are marked, have failed or are bound to */
-    uint32_t failing; /* blocks that failed in one call, or were bound to at one time, at most */
+    uint32_t retired; /* blocks that one step marked, at most, since the mount began */
+    uint32_t failing; /* blocks that failed in one call, at most, since the mount began */
     uint32_t strikes; /* requests that failed as told since the mount */
 };
 
@@ -115,13 +116,9 @@ extern const uint32_t sim_kind_count;
 /* One of the first `count` verbs of a subject, by their weights. */
 uint8_t sim_draw_verb(const struct sim_taste *taste, uint32_t count, struct nw_random *random);
 
-/* Blocks that are marked bad. */
-uint32_t sim_marked_blocks(const struct sim_subject *subject);
-
 /* May a lavish layer be full? ftl_lavish.h: so many blocks may fail, if no call meets more than one
- * failure. `bad_first`: bad blocks when it was formatted. */
-int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
-                        const struct sim_strain *strain);
+ * failure. */
+int sim_lavish_may_fill(const struct nw_layer_site *site, const struct sim_strain *strain);
 
 /* Whether what a layer has in RAM agrees with itself: what its nw_*_check() answers. */
 int sim_audit_layer(const struct nw_layer_kind *layer, const void *state, uint32_t *where);

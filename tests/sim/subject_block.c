@@ -70,7 +70,6 @@ struct own {
     uint8_t writes_late; /* and so does a write */
     uint8_t trimmed;    /* since the last sync */
     uint8_t unsettled;  /* a change answered an error, and nothing was changed since */
-    uint32_t bad_first; /* bad blocks when it was formatted */
     uint8_t *data;      /* RUN sectors */
     uint8_t *wanted;    /* one */
 };
@@ -177,7 +176,6 @@ static int block_format(struct sim_subject *subject)
     if (result < 0) {
         return result;
     }
-    own->bad_first = sim_marked_blocks(subject);
     for (uint32_t i = 0; i < own->count; i++) {
         sim_sector_set(&own->model->sectors[i], 0);
     }
@@ -288,6 +286,7 @@ static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t cou
     for (uint32_t i = 0; i < req.count; i++) {
         fill(own->data + (size_t)i * own->bytes, own->bytes, own->model->token + 1U + i);
     }
+    sim_gate_call(subject->gate);
     int result = nw_block_write(&req);
     for (uint32_t i = 0; i < req.done; i++) {
         hold(&own->model->sectors[req.sector + i], own->model->token + 1U + i, own->writes_late);
@@ -356,9 +355,10 @@ static int read_one(struct sim_subject *subject, uint32_t sector)
 {
     struct own *own = own_of(subject);
     struct nw_block_req req = request(own, sector, 1);
-    int result = nw_block_read(&req);
     uint32_t value = SIM_LOST;
 
+    sim_gate_call(subject->gate);
+    int result = nw_block_read(&req);
     if (result >= 0) {
         value = token_of(own, own->data);
     } else if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
@@ -549,31 +549,29 @@ static uint32_t spare_blocks(const struct sim_subject *subject)
 
 static int may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
-    return strain->bad + SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
+    return strain->retired > 1U || strain->bad + SPARES > spare_blocks(subject) ||
+           strain->strikes >= MOST_STRIKES;
 }
 
-int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
-                        const struct sim_strain *strain)
+int sim_lavish_may_fill(const struct nw_layer_site *site, const struct sim_strain *strain)
 {
     const struct nw_ftl_lavish *lavish = site->state;
-    struct nw_ftl_lavish_config config = {.sectors = nw_layer_lavish.sectors(site),
-                                          .degree = site->config->degree,
-                                          .maps = site->config->maps};
-    uint32_t needed = nw_ftl_lavish_blocks_needed(&config, site->chip);
     uint32_t least = lavish->logical_count + 2U;
-    /* Its table of spares has places for the blocks of one that is given up: no promise. */
-    uint32_t room = (uint32_t)lavish->spare_count - lavish->degree + lavish->lavish_count;
+    uint32_t held = strain->bad < lavish->spare_count ? strain->bad : lavish->spare_count;
+    uint32_t good = (site->chip->geometry.blocks - 1U - held) / lavish->degree;
+    uint32_t beyond = strain->bad - held;
+    uint32_t spares = lavish->blocks - (uint32_t)lavish->lavish_count * lavish->degree;
 
-    return needed + strain->bad > site->chip->geometry.blocks ||
-           strain->failing + strain->strikes > 1U ||
-           strain->bad - bad_first + strain->strikes + least > room;
+    good = good < lavish->lavish_count ? good : lavish->lavish_count;
+    return strain->failing > 1U || good < least + beyond ||
+           (strain->strikes > 0 && strain->bad > spares);
 }
 
 static int lavish_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     const struct own *own = own_of(subject);
 
-    return sim_lavish_may_fill(&own->site, own->bad_first, strain);
+    return sim_lavish_may_fill(&own->site, strain);
 }
 
 /* Audits: sim_audit_layer() by its kind. */

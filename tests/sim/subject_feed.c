@@ -293,7 +293,7 @@ static int feed_check(struct sim_subject *subject)
 static int feed_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     (void)subject;
-    return strain->bad > 2U;
+    return strain->retired > 1U || strain->bad > 2U;
 }
 
 static struct sim_most feed_most(const struct sim_subject *subject, const struct sim_step *step,

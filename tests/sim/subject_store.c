@@ -235,7 +235,7 @@ static int store_check(struct sim_subject *subject)
 static int store_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     (void)subject;
-    return strain->bad > MOST_BAD;
+    return strain->retired > 1U || strain->bad > MOST_BAD;
 }
 
 /* store.h bounds bytes and blocks by what is in use: test_store_costs judges that. */

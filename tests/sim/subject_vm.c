@@ -29,7 +29,6 @@ struct own {
     struct nw_vm_config vm_config;
     struct nw_vm_slot slots[SLOTS];
     struct nw_heap heap;
-    uint32_t bad_first; /* bad blocks when it was opened */
     uint32_t bytes;
     uint8_t *model;
     uint8_t *may;
@@ -120,7 +119,6 @@ static int vm_format(struct sim_subject *subject)
     if (result < 0) {
         return result;
     }
-    own->bad_first = sim_marked_blocks(subject);
     own->vm_config.ram_bytes = nw_vm_ram_bytes(&own->vm_config);
     if (own->vm_config.ram == NULL && own->vm_config.ram_bytes != 0) {
         own->vm_config.ram = malloc(own->vm_config.ram_bytes);
@@ -143,7 +141,7 @@ static int vm_may_fill(const struct sim_subject *subject, const struct sim_strai
 {
     const struct own *own = own_of(subject);
 
-    return sim_lavish_may_fill(&own->site, own->bad_first, strain);
+    return sim_lavish_may_fill(&own->site, strain);
 }
 
 /* Of the layer under it. */

@@ -32,13 +32,3 @@ uint8_t sim_draw_verb(const struct sim_taste *taste, uint32_t count, struct nw_r
     }
     return (uint8_t)(SIM_COMMON + verb);
 }
-
-uint32_t sim_marked_blocks(const struct sim_subject *subject)
-{
-    uint32_t marked = 0;
-
-    for (uint32_t i = 0; subject->nand != NULL && i < subject->chip->geometry.blocks; i++) {
-        marked += nw_nand_block_bad(subject->nand, i) != 0;
-    }
-    return marked;
-}

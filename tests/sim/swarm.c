@@ -100,7 +100,7 @@ static void draw_settings(struct nw_random *random, struct sim_head *head)
 {
     head->spare_blocks = one_in(random, 6) ? 0 : between(random, 10, one_in(random, 4) ? 20 : 13);
     head->log_blocks = one_in(random, 2) ? 0 : between(random, 1, 6);
-    head->degree = one_in(random, 3) ? 0 : between(random, 2, 5);
+    head->degree = one_in(random, 3) ? 0 : between(random, 1, 5);
     sim_head_maps(head, one_in(random, 2) ? 0 : between(random, 1, 9));
     head->unerased = one_in(random, 3);
     head->factory_bad = one_in(random, 3);

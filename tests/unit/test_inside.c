@@ -79,7 +79,7 @@ static void lavish_spare_in_use(struct nw_ftl_lavish *lavish)
 
 static void lavish_erased_in_use(struct nw_ftl_lavish *lavish)
 {
-    memset(lavish->erased, 0xFF, 2);
+    memset(lavish->bits, 0xFF, 2);
 }
 
 static void test_lavish(void **state)

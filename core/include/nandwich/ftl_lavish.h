@@ -10,7 +10,7 @@
  *   8 MB at degree 8 on pages of 2,048 bytes, 64 a block: 64 logical blocks, at least 529 blocks.
  *
  * RAM: nw_ftl_lavish_ram_bytes(). 10 bytes a logical block, 4 + 2 x block_pages a map in RAM, a
- * byte a lavish block, a bit a block, 4 bytes a spare block, and one page if the chip has no copy.
+ * byte a lavish block, a bit a block, 4 x (spare_blocks + degree), a page if the chip has no copy.
  *   The example with 4 maps, 124 lavish blocks and 32 spares, over a chip with copy: 1.6 KB.
  *
  * COST. D: sectors of a logical block. A read or copy that answers NW_ERR_ECC is done once more.
@@ -27,10 +27,11 @@
  * it is written again, and so do all of a logical block whose map cannot be read. An error is that
  * of the sector req->sector + req->done. NW_ERR_UNSUPPORTED: data == NULL where payload is kept.
  *
- * BLOCKS THAT FAIL are marked bad and replaced by spares. Writes and trims go on as long as `good`,
- * the lavish blocks not given up, is at least logical blocks + 2, if no call meets more than one
- * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. With fewer they
- * answer NW_ERR_FULL, and so may idle. Reads always go on.
+ * BLOCKS THAT FAIL are marked bad and replaced by spares. Without one a lavish block is given up;
+ * its good blocks are spares. So writes and trims go on while (logical blocks + 2) x degree good
+ * blocks are left beside the mark's, if no call meets two that fail; errors of the bus may come in
+ * between until the first spares are used up. Beyond spare_blocks + degree bad ones each costs a
+ * lavish block. With fewer than logical blocks + 2: NW_ERR_FULL, of idle too. Reads always go on.
  *
  * OPEN takes a blank chip (blank.h) and marks it, or one with its mark; others only with `erase`.
  * The mark lies in the last good block and is made once in the chip's life.
@@ -86,7 +87,7 @@ struct nw_lavish_map {
 
 struct nw_lavish_spare {
     uint16_t block;      /* of the chip; NW_LAVISH_NONE: empty entry */
-    uint16_t stands_for; /* the block it replaces; NW_LAVISH_NONE: none yet */
+    uint16_t stands_for; /* the block it replaces, likewise */
 };
 
 #define NW_LAVISH_NONE 0xFFFFU
@@ -103,7 +104,9 @@ struct nw_ftl_lavish {
     uint16_t logical_sectors;
     uint16_t lavish_count;
     uint16_t lavish_sectors;
-    uint16_t spare_count;
+    uint16_t blocks;      /* of the chip that may be used: the lavish blocks', then spares */
+    uint16_t spare_count; /* entries of the table of spares */
+    uint16_t spare;       /* the block that replaces the next bad one, or NW_LAVISH_NONE */
     uint16_t map_slot; /* bytes a map takes in RAM and when programmed */
     uint16_t good;     /* lavish blocks not given up */
     uint16_t free;     /* of these, free ones */
@@ -115,7 +118,8 @@ struct nw_ftl_lavish {
     uint8_t *map_bytes; /* maps, little-endian, 2 bytes a sector */
     uint8_t *page;      /* for copies; NULL: the chip copies or keeps no payload */
     uint8_t *state;     /* by lavish block */
-    uint8_t *erased;    /* a bit a block of a lavish block: erased and not entered since */
+    uint8_t *bits;      /* a bit a block of the chip. Of a lavish block: it is erased and was not
+                         * entered since. Else: it is bad */
     struct nw_block block;  /* give &lavish.block to the layer above */
     struct nw_chip_req req; /* the one request to the chip */
     uint32_t merges_1;      /* merges I, which stats counts together with switches */
