@@ -61,7 +61,8 @@ def _show(results: list[Result], *, quick: bool) -> None:
     ]
     verdict = "quick verdict" if quick else "verdict"
     output.print_table(("id", "claim", "where", "published", "measured", verdict), rows)
-    notes = papers_page.shared("set-up", [(one.id.partition("/")[0], one.setup) for one in results])
+    setup = "set-up of the whole run" if quick else "set-up"
+    notes = papers_page.shared(setup, [(one.id.partition("/")[0], one.setup) for one in results])
     notes += papers_page.shared("tolerance", [(one.id, one.tolerance) for one in results])
     notes += [f"{one.id} {one.verdict}: {one.why}" for one in results if one.why]
     if notes:
