@@ -10,7 +10,6 @@
 
 #include "floor.h"
 
-#define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
 #define SECOND_END (NW_FLOOR_ROOTS + 2U) /* page of a mount block */
 #define KEEP 2U /* free blocks that a mount does not list, at most: the session's next ones */
 
@@ -25,17 +24,16 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word, uint32_t
 {
     if (word == NW_FLOOR_NONE) {
         floor->tagged.stats->lost++;
-        return is_node(before) && (before & NW_FLOOR_SECOND) == 0
-                   ? floor->map->replay(floor, page - 1U, before)
-                   : (int)NW_OK;
+        word = is_node(before) ? before ^ (uint32_t)NW_FLOOR_SECOND : word;
     }
     if (is_node(word)) {
-        return (word & NW_FLOOR_SECOND) != 0
-                   ? floor->map->replay(floor, page - 1U, word & ~(uint32_t)NW_FLOOR_SECOND)
-                   : (int)NW_OK;
+        if ((word & NW_FLOOR_SECOND) == 0) {
+            return NW_OK;
+        }
+        page--;
     }
     return (word & NW_FLOOR_OWN) == 0
-               ? floor->map->replay(floor, page, word & ~(uint32_t)NW_FLOOR_DAMAGED)
+               ? floor->map->replay(floor, page, word & ~(uint32_t)NW_FLOOR_SECOND)
                : (int)NW_OK;
 }
 
@@ -127,7 +125,7 @@ static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32
             continue;
         }
         if (result >= 0 && word != NW_FLOOR_NONE && before == NW_FLOOR_NONE &&
-            tagged->tag.erases < UNTOLD && tagged->req.spare_length >= NW_TAG_WEAR_BYTES) {
+            tagged->tag.erases != NW_TAG_UNTOLD) {
             result = floor->map->replay(floor, behind, tagged->tag.erases);
         }
         if (result >= 0) {
@@ -256,7 +254,7 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
 }
 
 /* Erased: 1; 0: it is bad, by now or before; or an error. */
-static int clear(struct nw_floor *floor, uint16_t block)
+static int clear(struct nw_floor *floor, unsigned block)
 {
     int result = nw_floor_is_bad(floor, block);
 
@@ -268,7 +266,7 @@ static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *ba
 {
     int result = NW_OK;
 
-    for (uint16_t block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
+    for (unsigned block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] != 0) {
             result = clear(floor, block);
         }
@@ -284,7 +282,7 @@ static int count(struct nw_floor *floor)
     floor->free = 0;
     floor->empty = 0;
     floor->ahead = NW_FLOOR_NO_BLOCK;
-    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
+    for (unsigned block = 0; block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] == 0 && block != floor->current) {
             result = nw_floor_is_bad(floor, block);
             if (result == 0 && nw_floor_is_failed(floor, block)) {
@@ -307,7 +305,7 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     int result = 0;
 
     floor->listed = 0;
-    for (uint8_t i = 0; i < listed && result >= 0; i++) {
+    for (unsigned i = 0; i < listed && result >= 0; i++) {
         uint16_t block = floor->list[i];
 
         if (result == 0 && block != own) {
@@ -340,10 +338,7 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
     }
     base->sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
     if (result > 0 && floor->map->moved(floor, base->sector, floor->next)) {
-        int has = (word & NW_FLOOR_DAMAGED) == 0;
-
-        return nw_floor_program(floor, word, has ? floor->page_bytes : (uint16_t)0,
-                                has && floor->payload ? floor->buffer : NULL);
+        return nw_floor_program(floor, word, floor->buffer);
     }
     base->sector = NW_FLOOR_NONE;
     return result < 0 ? result : (int)NW_OK;
@@ -355,7 +350,6 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t keep = floor->free / 2U < KEEP ? (uint16_t)(floor->free / 2U) : (uint16_t)KEEP;
     uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
-    int result = NW_OK;
 
     floor->hand = floor->current;
     floor->listed = 0;
@@ -364,11 +358,7 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     nw_put32(floor->buffer + NW_FLOOR_SECTORS_AT, base->sector);
     nw_floor_put_list(floor);
     floor->next = copy_page(floor) + 1U;
-    for (uint8_t i = 0; i < 2U && result == NW_OK; i++) {
-        result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes,
-                                  floor->buffer);
-    }
-    return result;
+    return nw_floor_program_twice(floor, copied | (uint32_t)NW_FLOOR_END, 1);
 }
 
 /* The mount's own block. */
@@ -476,8 +466,7 @@ int nw_floor_mount(struct nw_floor *floor, enum nw_floor_how how)
 
     do {
         result = attempt(floor, &base, how);
-        failures = (uint8_t)(failures + (result == NW_ERR_PROGRAM));
-    } while (result > 0 || (result == NW_ERR_PROGRAM && failures == 1U));
+    } while (result > 0 || (result == NW_ERR_PROGRAM && failures++ == 0));
     floor->stale = result != NW_OK;
     floor->must_mount = how == NW_FLOOR_SHOW || result != NW_OK;
     return result;

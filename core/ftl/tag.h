@@ -28,12 +28,13 @@
 
 #define NW_TAG_BYTES 15U
 #define NW_TAG_WEAR_BYTES 18U
+#define NW_TAG_UNTOLD 0xFFFFFFUL
 
 struct nw_tag {
     uint32_t word;
     uint32_t crc;
     uint64_t version;
-    uint32_t erases; /* 0 when the tag is too short to tell */
+    uint32_t erases; /* below NW_TAG_UNTOLD; that when the tag is too short to tell */
 };
 
 enum nw_tag_state {

@@ -282,13 +282,17 @@ int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     return start(ftl, chip, config, ram, ram_bytes, NW_FLOOR_SHOW);
 }
 
-/* One sector after the other. */
+/* One sector after the other. Data that is read or written is given exactly when the chip keeps
+ * it. */
 static int each(struct nw_block_req *req,
-                int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
+                int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data), int with_data)
 {
     struct nw_tree *tree = req->block->context;
     uint8_t *data = req->data;
 
+    if (with_data && (data != NULL) != (tree->floor.payload != 0)) {
+        return NW_ERR_UNSUPPORTED;
+    }
     for (; req->done < req->count; req->done++) {
         int result = verb(tree, req->sector + req->done, data);
 
@@ -298,16 +302,6 @@ static int each(struct nw_block_req *req,
         data = data != NULL ? data + tree->floor.page_bytes : NULL;
     }
     return NW_OK;
-}
-
-/* Data is given exactly when the chip keeps it. */
-static int with_data(struct nw_block_req *req,
-                     int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
-{
-    const struct nw_tree *tree = req->block->context;
-
-    return (req->data != NULL) == (tree->floor.payload != 0) ? each(req, verb)
-                                                       : (int)NW_ERR_UNSUPPORTED;
 }
 
 /* Behind a mount that failed RAM does not say what the chip says: another one, which writes
@@ -334,35 +328,34 @@ static int read_page(struct nw_tree *tree, uint32_t sector, uint32_t page, uint8
 static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     struct nw_floor *floor = &tree->floor;
-    uint32_t place;
     int result = look(tree);
+    int is_torn = floor->before == (sector | NW_FLOOR_OWN);
+    uint32_t place = floor->next;
 
     floor->tagged.stats->host_reads++;
-    if (result == NW_OK && floor->before == (sector | NW_FLOOR_OWN)) {
-        result = read_page(tree, sector, floor->next, data);
-        if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
-            return result;
+    while (result == NW_OK) {
+        if (!is_torn) {
+            result = nw_tree_find(tree, sector, &place);
         }
-        result = NW_OK;
-    }
-    if (result == NW_OK) {
-        result = nw_tree_find(tree, sector, &place);
-    }
-    if (result != NW_OK) {
-        return result;
-    }
-    if (place == 0) {
-        if (data != NULL) {
+        if (result == NW_OK && place == 0 && data != NULL) {
             memset(data, 0, floor->page_bytes);
         }
-        return NW_OK;
+        if (result != NW_OK || place == 0) {
+            break;
+        }
+        result = read_page(tree, sector, place, data);
+        if (!is_torn || (result != NW_ERR_ECC && result != NW_ERR_CORRUPT)) {
+            break;
+        }
+        is_torn = 0;
+        result = NW_OK;
     }
-    return read_page(tree, sector, place, data);
+    return result;
 }
 
 static int tree_read(struct nw_block_req *req)
 {
-    return with_data(req, read_sector);
+    return each(req, read_sector, 1);
 }
 
 /* What may change something: a mount first, where a program failed. */
@@ -398,7 +391,6 @@ static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
 static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     uint32_t old;
-    uint32_t place;
     int result = nw_tree_pace(tree);
 
     if (result == NW_OK) {
@@ -411,25 +403,23 @@ static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
         result = nw_tree_find(tree, sector, &old);
     }
     if (result == NW_OK) {
-        result = nw_floor_append(&tree->floor, sector, tree->floor.page_bytes, data, &place);
+        result = nw_floor_append(&tree->floor, sector, data);
     }
     if (result == NW_OK) {
-        nw_tree_settle(tree, sector, old, place);
+        nw_tree_settle(tree, sector, old, tree->floor.next - 1U);
+        tree->floor.tagged.stats->host_writes++;
     }
     return result;
 }
 
 static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
-    int result = change(tree, sector, data, try_write);
-
-    tree->floor.tagged.stats->host_writes += result == NW_OK;
-    return result;
+    return change(tree, sector, data, try_write);
 }
 
 static int tree_write(struct nw_block_req *req)
 {
-    return with_data(req, write_sector);
+    return each(req, write_sector, 1);
 }
 
 static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
@@ -448,20 +438,18 @@ static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
             tree->trimmed = 1;
         }
     }
+    tree->floor.tagged.stats->host_trims += result == NW_OK;
     return result;
 }
 
 static int trim_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
-    int result = change(tree, sector, data, try_trim);
-
-    tree->floor.tagged.stats->host_trims += result == NW_OK;
-    return result;
+    return change(tree, sector, data, try_trim);
 }
 
 static int tree_trim(struct nw_block_req *req)
 {
-    return each(req, trim_sector);
+    return each(req, trim_sector, 0);
 }
 
 static int try_sync(struct nw_tree *tree, uint32_t sector, uint8_t *data)
@@ -496,15 +484,14 @@ static int tree_idle(struct nw_block_req *req)
     uint32_t left = req->budget_us;
     int result = ready(tree);
 
-    while (result == NW_OK && floor->ahead == NW_FLOOR_NO_BLOCK && floor->free != 0 &&
-           !floor->unconfirmed) {
+    while (result == NW_OK && nw_floor_may_erase(floor)) {
         if (left < erase_us) {
             return 1;
         }
         left -= erase_us;
         result = nw_floor_erase_ahead(floor);
     }
-    while (result == NW_OK && nw_tree_wants(tree, (uint8_t)(tree->low + PLENTY))) {
+    while (result == NW_OK && nw_tree_wants(tree, tree->low + PLENTY)) {
         if (left < step_us(tree)) {
             return 1;
         }

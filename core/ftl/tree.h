@@ -107,8 +107,8 @@ static inline struct nw_tree *nw_tree_of(struct nw_floor *floor)
 }
 
 /* tree_node.c */
-/* A node's two pages are reached. */
-void nw_tree_gain_node(struct nw_tree *tree, uint32_t place);
+/* A node's two pages are reached, or are not any more. */
+void nw_tree_reach_node(struct nw_tree *tree, uint32_t place, int is);
 /* Bytes that overlap, in either direction. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
@@ -119,7 +119,7 @@ unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsig
 /* Adds or replaces one; answers how many there are then. The caller sees to the room. */
 uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, unsigned count,
                         uint32_t sector, uint32_t place);
-/* Bytes of a node, by the cache if there is one. */
+/* Bytes of a node, by the cache if there is one; all of them are checked. */
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                  uint8_t *to);
 /* A whole node to the buffer, checked. NW_ERR_ECC: both copies are lost. */
@@ -171,7 +171,7 @@ extern const struct nw_floor_map nw_tree_floor_map;
 /* Most pages of a victim that are reached, so that its cleaning wins at least `won` pages. */
 unsigned nw_tree_worth(const struct nw_tree *tree, unsigned won);
 /* Is there something to clean, as there is below so many free blocks? */
-int nw_tree_wants(const struct nw_tree *tree, uint8_t below);
+int nw_tree_wants(const struct nw_tree *tree, unsigned below);
 /* One page of the victim, which is chosen first if there is none: one of which at most `most` pages
  * are reached. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, unsigned most);

@@ -22,6 +22,14 @@ struct push {
     struct note note[NOTES];
 };
 
+static struct push *begin_push(const struct nw_tree *tree, struct push *push, unsigned number)
+{
+    push->child = &tree->child[number];
+    push->number = number;
+    push->notes = 0;
+    return push;
+}
+
 static unsigned group_of(const struct nw_tree *tree, unsigned child)
 {
     const struct nw_tree_child *at = &tree->child[child];
@@ -104,15 +112,18 @@ static void learn(struct nw_tree *tree, unsigned number, uint32_t place)
     }
 }
 
+/* A node to the buffer, an empty one if there is none. */
+static int load_node(struct nw_tree *tree, uint32_t place)
+{
+    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
+    return place != 0 ? nw_tree_load(tree, place) : (int)NW_OK;
+}
+
 int nw_tree_load_inner(struct nw_tree *tree, unsigned number)
 {
     uint32_t place = tree->child[number].at;
-    int result = NW_OK;
+    int result = load_node(tree, place);
 
-    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
-    if (place != 0) {
-        result = nw_tree_load(tree, place);
-    }
     if (result == NW_OK && nw_get16(tree->floor.buffer) > tree->inner_room) {
         result = NW_ERR_CORRUPT;
     }
@@ -250,7 +261,7 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
     unsigned bytes = tree->entry;
     unsigned first;
 
-    for (uint8_t i = 0; i < push->notes; i++) {
+    for (unsigned i = 0; i < push->notes; i++) {
         unsigned leaf = push->note[i].leaf;
         unsigned group = group_in_inner(tree, push, leaf, &first);
         unsigned behind = nw_get16(tree->floor.buffer) - first - group;
@@ -325,15 +336,10 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, unsig
 
 int nw_tree_load_leaf(struct nw_tree *tree, uint32_t leaf)
 {
-    uint32_t place = nw_tree_leaf_place(tree, leaf);
     unsigned first;
     unsigned group = leaf_group(tree, leaf, &first);
-    int result = NW_OK;
+    int result = load_node(tree, nw_tree_leaf_place(tree, leaf));
 
-    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
-    if (place != 0) {
-        result = nw_tree_load(tree, place);
-    }
     return result == NW_OK ? nw_tree_pour(tree, tree->child[leaf / tree->leaves].at,
                                           tree->inner_at, &first, first + group,
                                           leaf * tree->leaf_places)
@@ -361,9 +367,10 @@ static int write_leaf(struct nw_tree *tree, struct push *push, unsigned leaf)
     note->leaf = leaf;
     note->old = nw_tree_leaf_place(tree, number);
     if (result == NW_OK) {
-        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | number, &note->at);
+        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | number);
     }
     if (result == NW_OK) {
+        note->at = tree->floor.next - 2U;
         nw_tree_renew(tree, note->old, note->at);
         push->notes++;
     }
@@ -373,20 +380,16 @@ static int write_leaf(struct nw_tree *tree, struct push *push, unsigned leaf)
 /* A node was written anew. */
 static void replace(struct nw_tree *tree, uint32_t old, uint32_t place)
 {
-    if (old != 0) {
-        nw_floor_lose(&tree->floor, old);
-        nw_floor_lose(&tree->floor, old + 1U);
-    }
-    nw_tree_gain_node(tree, place);
+    nw_tree_reach_node(tree, old, 0);
+    nw_tree_reach_node(tree, place, 1);
 }
 
 /* The inner node in the buffer to the log, in the place of the one there was. */
 static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
 {
     struct nw_tree_child *child = push->child;
-    uint32_t place;
-
-    int result = nw_floor_append_twice(&tree->floor, word | NW_TREE_INNER | push->number, &place);
+    int result = nw_floor_append_twice(&tree->floor, word | NW_TREE_INNER | push->number);
+    uint32_t place = tree->floor.next - 2U;
 
     if (result != NW_OK) {
         return result;
@@ -394,7 +397,7 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     nw_tree_renew(tree, child->at, place);
     replace(tree, child->at, place);
     learn(tree, push->number, place);
-    for (uint8_t i = 0; i < push->notes; i++) {
+    for (unsigned i = 0; i < push->notes; i++) {
         replace(tree, push->note[i].old, push->note[i].at);
     }
     push->notes = 0;
@@ -430,8 +433,8 @@ static int relieve(struct nw_tree *tree, struct push *push)
 /* The entries of the root and the changes below a child go to its inner node. */
 static int push_down(struct nw_tree *tree, unsigned number)
 {
-    struct push push = {.child = &tree->child[number], .number = number};
-    int result = relieve(tree, &push);
+    struct push push;
+    int result = relieve(tree, begin_push(tree, &push, number));
     unsigned group = group_of(tree, number);
     unsigned at = push.child->start;
     unsigned first;
@@ -457,10 +460,14 @@ static int push_down(struct nw_tree *tree, unsigned number)
 
 int nw_tree_push(struct nw_tree *tree)
 {
+    unsigned most = 0;
     unsigned best = 0;
 
-    for (unsigned i = 1; i < tree->children; i++) {
-        if (load_of(tree, i) > load_of(tree, best)) {
+    for (unsigned i = 0; i < tree->children; i++) {
+        unsigned load = load_of(tree, i);
+
+        if (load > most) {
+            most = load;
             best = i;
         }
     }
@@ -483,8 +490,8 @@ int nw_tree_reserve(struct nw_tree *tree)
 void nw_tree_settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)
 {
     nw_tree_change(tree, sector, place);
-    nw_floor_lose(&tree->floor, old);
-    nw_floor_gain(&tree->floor, place);
+    nw_floor_reach(&tree->floor, old, 0);
+    nw_floor_reach(&tree->floor, place, 1);
 }
 
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
@@ -507,9 +514,10 @@ int nw_tree_move(struct nw_tree *tree, uint32_t word, uint32_t place)
         (is_inner ? tree->child[child].at : nw_tree_leaf_place(tree, number)) != place) {
         return NW_OK;
     }
-    struct push push = {.child = &tree->child[child], .number = (unsigned)child};
+    struct push push;
     int result = nw_floor_room(&tree->floor, is_inner ? 2U : PUSH);
 
+    (void)begin_push(tree, &push, (unsigned)child);
     if (result == NW_OK && !is_inner) { /* it takes what waits for it along */
         result = write_leaf(tree, &push, (unsigned)(number % tree->leaves));
     }

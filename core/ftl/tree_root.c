@@ -8,10 +8,11 @@
 #include "tree.h"
 
 /* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
- * More than a root has room for, so `most` and one: it is no root of ours, or forged tags stand
- * behind it. */
-static unsigned merge(struct nw_tree *tree, unsigned most)
+ * How many; NW_ERR_CORRUPT: more than a root has room for, so it is no root of ours, or forged tags
+ * stand behind it. */
+static int merge(struct nw_tree *tree)
 {
+    unsigned most = tree->root_room + NW_TREE_OVER;
     uint8_t *entries = tree->floor.buffer + tree->root_at;
     unsigned bytes = tree->entry;
     unsigned count = 0;
@@ -33,18 +34,18 @@ static unsigned merge(struct nw_tree *tree, unsigned most)
 
         if (count == most &&
             (at == count || nw_tree_get(tree, entries + (size_t)at * bytes) != sector)) {
-            return most + 1U;
+            return NW_ERR_CORRUPT;
         }
         count = nw_tree_insert(tree, entries, count, sector,
                                nw_tree_get(tree, from + tree->width));
     }
-    return count;
+    nw_put16(tree->floor.buffer + NW_TREE_ENTRIES_AT, (uint16_t)count);
+    return (int)count;
 }
 
 static int build(struct nw_floor *floor)
 {
     struct nw_tree *tree = nw_tree_of(floor);
-    unsigned most = tree->root_room + NW_TREE_OVER;
     uint8_t *to = floor->buffer;
     int result = NW_OK;
 
@@ -54,16 +55,13 @@ static int build(struct nw_floor *floor)
         result = nw_tree_load(tree, tree->root);
     }
     tree->buffered = 0;
-    if (result != NW_OK) {
+    if (result == NW_OK) {
+        result = merge(tree);
+    }
+    if (result < 0) {
         return result;
     }
-    unsigned count = merge(tree, most);
-
-    if (count > most) {
-        return NW_ERR_CORRUPT;
-    }
     nw_put32(to + NW_FLOOR_SECTORS_AT, tree->sectors);
-    nw_put16(to + NW_TREE_ENTRIES_AT, (uint16_t)count);
     for (unsigned i = 0; i < tree->children; i++) {
         nw_tree_put(tree, to + NW_TREE_HEAD + (size_t)i * tree->width, tree->child[i].at);
     }
@@ -159,14 +157,12 @@ static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
 /* The list is full: what it holds goes into the root in the buffer, which a mount writes next. */
 static int fold(struct nw_tree *tree)
 {
-    unsigned most = tree->root_room + NW_TREE_OVER;
-    unsigned count = merge(tree, most);
+    int count = tree->buffered ? merge(tree) : (int)NW_ERR_CORRUPT;
 
-    if (!tree->buffered || count > most) {
+    if (count < 0) {
         return NW_ERR_CORRUPT;
     }
-    nw_put16(tree->floor.buffer + NW_TREE_ENTRIES_AT, (uint16_t)count);
-    regroup(tree, count);
+    regroup(tree, (unsigned)count);
     nw_tree_drop(tree, 0, tree->change_count, 0);
     tree->folded = 1;
     return NW_OK;
