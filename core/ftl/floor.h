@@ -82,6 +82,9 @@
 #define NW_FLOOR_NONE 0xFFFFFFFFUL
 #define NW_FLOOR_WHOLE 4 /* nw_floor_read() */
 
+/* A function that its one caller is not to take in: it would take more code there. */
+#define NW_FLOOR_APART __attribute__((noinline)) static
+
 struct nw_floor;
 
 /* What stands on the floor. All answer NW_OK or an error; the root is in floor->buffer. */

@@ -155,7 +155,7 @@ static int look_at_head(struct nw_floor *floor, uint32_t page)
 }
 
 /* What a bad block shows is no candidate and no suspect, but versions grow above it. */
-static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
+NW_FLOOR_APART int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
 {
     const struct nw_tag *tag = &floor->tagged.tag;
 

@@ -138,7 +138,7 @@ static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32
 }
 
 /* What the base holds, to RAM; a mount block's root is in the buffer. */
-static int restore(struct nw_floor *floor, struct nw_floor_base *base)
+NW_FLOOR_APART int restore(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t root = 0;
     uint32_t last = 0; /* a mount block says all in its root */
@@ -362,7 +362,7 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 }
 
 /* The mount's own block. */
-static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
+NW_FLOOR_APART int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 {
     int result = erase_suspects(floor, base);
 

@@ -40,21 +40,18 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
     tree->children = (uint16_t)((leaves + tree->leaves - 1U) / tree->leaves);
     tree->span = (uint32_t)tree->leaves * tree->leaf_places;
     tree->entry = (uint8_t)(2U * tree->width);
-    uint32_t inner_at = 2U + (uint32_t)tree->leaves * tree->width;
+    /* There are as many leaves as children, or one more: an inner node has more room than a root. */
     uint32_t root_at = NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
 
-    if (inner_at > tree->floor.page_bytes / 2U || root_at > tree->floor.page_bytes / 2U) {
+    if (root_at > tree->floor.page_bytes / 2U) {
         return 0;
     }
-    tree->inner_at = (uint16_t)inner_at;
+    tree->inner_at = (uint16_t)(2U + tree->leaves * tree->width);
     tree->root_at = (uint16_t)root_at;
     tree->inner_room = (uint16_t)((tree->floor.page_bytes - tree->inner_at) /
                                   tree->entry);
     tree->root_room =
         (uint16_t)((tree->floor.page_bytes - root_at) / tree->entry - NW_TREE_OVER);
-    if (tree->root_room + NW_TREE_OVER > tree->inner_room) {
-        tree->root_room = (uint16_t)(tree->inner_room - NW_TREE_OVER);
-    }
     tree->changes_room = floor->used_pages;
     if (tree->changes_room > tree->root_room / 2U) {
         tree->changes_room = (uint16_t)(tree->root_room / 2U);
@@ -121,7 +118,7 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     if (!nw_tree_plan(to, config, geometry)) {
         return NW_ERR_CONFIG;
     }
-    to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
+    to->child = NW_RAM_TAKE(ram, struct nw_tree_child, to->children);
     to->floor.buffer = NW_RAM_TAKE(ram, uint8_t, to->floor.page_bytes);
     to->floor.counts = NW_RAM_TAKE(ram, uint8_t, to->floor.blocks);
     to->leaf_start = NW_RAM_TAKE(ram, uint16_t, (size_t)to->children * to->leaves);
@@ -394,10 +391,7 @@ static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
     int result = nw_tree_pace(tree);
 
     if (result == NW_OK) {
-        result = nw_tree_reserve(tree);
-    }
-    if (result == NW_OK) {
-        result = nw_floor_room(&tree->floor, 1);
+        result = nw_tree_reserve(tree, 1);
     }
     if (result == NW_OK) {
         result = nw_tree_find(tree, sector, &old);
@@ -429,7 +423,7 @@ static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 
     (void)data;
     if (result == NW_OK && old != 0) {
-        result = nw_tree_reserve(tree);
+        result = nw_tree_reserve(tree, 0);
         if (result == NW_OK) { /* a root that does not count yet has not heard of this one */
             result = nw_floor_confirm(&tree->floor);
         }

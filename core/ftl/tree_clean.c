@@ -115,11 +115,8 @@ static int finish(struct nw_tree *tree)
 static int lift(struct nw_tree *tree, uint32_t place)
 {
     struct nw_floor *floor = &tree->floor;
-    int result = nw_tree_reserve(tree);
+    int result = nw_tree_reserve(tree, 1);
 
-    if (result == NW_OK) {
-        result = nw_floor_room(floor, 1);
-    }
     return result == NW_OK ? nw_floor_read(floor, place, floor->payload ? floor->buffer : NULL)
                            : result;
 }

@@ -24,9 +24,9 @@ static int count_child(struct nw_tree *tree, unsigned number)
 
         nw_tree_reach_node(tree, nw_tree_leaf_place(tree, leaf), 1);
         result = nw_tree_load_leaf(tree, leaf);
-        if (result == NW_OK && !child->pushed) {
+        if (result == NW_OK) {
             result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
-                                  child[1].start, first);
+                                  child->start + child->group, first);
         }
         change = (change +
                             nw_tree_apply(tree, tree->changes + (size_t)change * tree->entry,

@@ -30,13 +30,6 @@ static struct push *begin_push(const struct nw_tree *tree, struct push *push, un
     return push;
 }
 
-static unsigned group_of(const struct nw_tree *tree, unsigned child)
-{
-    const struct nw_tree_child *at = &tree->child[child];
-
-    return at->pushed ? 0 : at[1].start - at->start;
-}
-
 unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first)
 {
     uint32_t sector = child * tree->span;
@@ -50,7 +43,7 @@ static unsigned load_of(const struct nw_tree *tree, unsigned child)
 {
     unsigned first;
 
-    return group_of(tree, child) + nw_tree_changes_of(tree, child, &first);
+    return tree->child[child].group + nw_tree_changes_of(tree, child, &first);
 }
 
 void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims)
@@ -234,7 +227,7 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
     int result = look_among(tree, &look, tree->changes, tree->change_count);
 
     if (result == 0) {
-        result = look_in_group(tree, &look, tree->root, group_at, group_of(tree, number));
+        result = look_in_group(tree, &look, tree->root, group_at, child->group);
     }
     if (result == 0) {
         result = look_below(tree, &look, child);
@@ -435,7 +428,7 @@ static int push_down(struct nw_tree *tree, unsigned number)
 {
     struct push push;
     int result = relieve(tree, begin_push(tree, &push, number));
-    unsigned group = group_of(tree, number);
+    unsigned group = push.child->group;
     unsigned at = push.child->start;
     unsigned first;
     unsigned changes = nw_tree_changes_of(tree, number, &first);
@@ -450,7 +443,7 @@ static int push_down(struct nw_tree *tree, unsigned number)
         result = write_inner(tree, &push, NW_TREE_PUSHED);
     }
     if (result == NW_OK) {
-        push.child->pushed = 1;
+        push.child->group = 0;
         tree->live = (uint16_t)(tree->live - group);
         changes = nw_tree_changes_of(tree, number, &first); /* none where a root took them */
         nw_tree_drop(tree, first, changes, 1);
@@ -474,7 +467,7 @@ int nw_tree_push(struct nw_tree *tree)
     return push_down(tree, best);
 }
 
-int nw_tree_reserve(struct nw_tree *tree)
+int nw_tree_reserve(struct nw_tree *tree, unsigned pages)
 {
     int result = NW_OK;
 
@@ -484,7 +477,7 @@ int nw_tree_reserve(struct nw_tree *tree)
     if (result == NW_OK && tree->change_count >= tree->changes_room) {
         result = nw_floor_save(&tree->floor);
     }
-    return result;
+    return result == NW_OK ? nw_floor_room(&tree->floor, pages) : result;
 }
 
 void nw_tree_settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)

@@ -4,6 +4,11 @@
 
 #include "tree.h"
 
+struct nw_tree *nw_tree_of(struct nw_floor *floor)
+{
+    return (struct nw_tree *)(void *)((uint8_t *)floor - offsetof(struct nw_tree, floor));
+}
+
 /* A device has short lists, and its library no such function for certain. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes)
 {

@@ -18,14 +18,11 @@ static int merge(struct nw_tree *tree)
     unsigned count = 0;
 
     for (unsigned i = 0; i < tree->children; i++) {
-        unsigned start = tree->child[i].start;
-        unsigned group = tree->child[i + 1U].start - start;
+        const struct nw_tree_child *child = &tree->child[i];
 
-        if (!tree->child[i].pushed) {
-            nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
-                          (size_t)group * bytes);
-            count = count + group;
-        }
+        nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)child->start * bytes,
+                      (size_t)child->group * bytes);
+        count += child->group;
     }
     for (unsigned i = 0; i < tree->change_count; i++) {
         const uint8_t *from = tree->changes + (size_t)i * bytes;
@@ -72,18 +69,19 @@ static int build(struct nw_floor *floor)
 static void regroup(struct nw_tree *tree, unsigned count)
 {
     const uint8_t *entries = tree->floor.buffer + tree->root_at;
+    struct nw_tree_child *child = tree->child;
+    unsigned start = 0;
 
-    for (unsigned i = 0; i < tree->children; i++) {
-        struct nw_tree_child *child = &tree->child[i];
+    for (unsigned i = 1; i <= tree->children; i++) {
+        unsigned end = nw_tree_lower(tree, entries, count, i * tree->span);
 
-        child->start = (uint16_t)nw_tree_lower(tree, entries, count, i * tree->span);
-        if (i > 0 && child->start < child[-1].start) { /* forged entries: no group is negative */
-            child->start = child[-1].start;
-        }
-        child->pushed = 0;
+        end = end > start ? end : start; /* forged entries: no group is negative */
+        child->start = (uint16_t)start;
+        child->group = (uint16_t)(end - start);
+        child++;
+        start = end;
     }
-    tree->child[tree->children].start = (uint16_t)count;
-    tree->live = (uint16_t)count;
+    tree->live = (uint16_t)start;
 }
 
 /* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
@@ -183,11 +181,9 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
         struct nw_tree_child *child = &tree->child[number];
 
         child->at = page;
-        if ((word & NW_TREE_PUSHED) != 0 && !child->pushed) {
-            tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
-            child->pushed = 1;
-        }
         if ((word & NW_TREE_PUSHED) != 0) {
+            tree->live = (uint16_t)(tree->live - child->group);
+            child->group = 0;
             unsigned first;
             unsigned count = nw_tree_changes_of(tree, (unsigned)number, &first);
 
