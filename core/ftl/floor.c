@@ -132,6 +132,13 @@ int nw_floor_erase(struct nw_floor *floor, unsigned block)
     return result < 0 ? result : 1;
 }
 
+int nw_floor_clear(struct nw_floor *floor, unsigned block)
+{
+    int result = nw_floor_is_bad(floor, block);
+
+    return result == 0 ? nw_floor_erase(floor, block) : result < 0 ? result : 0;
+}
+
 /* The next free block that is not erased yet. There is one. */
 static uint16_t next_free(struct nw_floor *floor)
 {
@@ -174,10 +181,10 @@ int nw_floor_erase_ahead(struct nw_floor *floor)
 int nw_floor_program(struct nw_floor *floor, uint32_t word, uint8_t *data)
 {
     int is_sector = (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0;
-    int is_lost = is_sector && (word & NW_FLOOR_DAMAGED) != 0;
-    uint16_t length = is_lost || word == NW_FLOOR_FILL ? (uint16_t)0 : floor->page_bytes;
+    int has = is_sector ? (word & NW_FLOOR_DAMAGED) == 0 : data != NULL;
+    uint16_t length = has ? floor->page_bytes : (uint16_t)0;
 
-    if (is_lost || (is_sector && !floor->payload)) {
+    if (is_sector && !floor->payload) {
         data = NULL;
     }
     NW_INVARIANT(floor->left != 0 && !floor->must_mount);

@@ -82,7 +82,7 @@
 #define NW_FLOOR_NONE 0xFFFFFFFFUL
 #define NW_FLOOR_WHOLE 4 /* nw_floor_read() */
 
-/* A function that its one caller is not to take in: it would take more code there. */
+/* A function that stays apart: gcc would take it in for size, and it would take more. */
 #define NW_FLOOR_APART __attribute__((noinline)) static
 
 struct nw_floor;
@@ -133,9 +133,9 @@ struct nw_floor {
     uint16_t hand;         /* free blocks are taken in order, from here on */
     uint16_t scrub;        /* the block to be emptied; NW_FLOOR_NO_BLOCK */
     uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
-    const struct nw_floor_map *map;
     uint8_t *buffer;       /* a page */
     uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
+    const struct nw_floor_map *map;
     uint16_t *begun_at;    /* the blocks of the stretch, the last one is `current` */
     uint8_t *live;         /* a bit a page that is reached; NULL: no RAM for them */
     uint32_t next;         /* page to be programmed next */
@@ -149,7 +149,8 @@ struct nw_floor {
     uint16_t failed[NW_FLOOR_FAILED];
 };
 
-/* What a mount found: floor_base.c. */
+/* What a mount found: floor_base.c. The counts of blocks to be erased are NW_FLOOR_OUT then, others'
+ * 0. */
 struct nw_floor_base {
     uint64_t version; /* its own */
     uint64_t below;   /* candidates from this version on do not count: passed over */
@@ -158,7 +159,6 @@ struct nw_floor_base {
     uint16_t block[NW_FLOOR_STRETCH]; /* its own, and those that go on */
     uint8_t blocks;
     uint8_t proven;   /* a mount block whose second END shows */
-    uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
 };
 
 enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
@@ -197,6 +197,8 @@ int nw_floor_erase_ahead(struct nw_floor *floor);
 /* Erased: 1; 0: the block failed, and is marked bad; or an error. */
 int nw_floor_erase(struct nw_floor *floor, unsigned block);
 int nw_floor_is_bad(struct nw_floor *floor, unsigned block);
+/* Likewise of any block; 0 also where it was bad before. */
+int nw_floor_clear(struct nw_floor *floor, unsigned block);
 /* Marked bad, and never used again. */
 int nw_floor_retire(struct nw_floor *floor, unsigned block);
 /* A block in which a program failed was emptied. */

@@ -155,12 +155,11 @@ static int look_at_head(struct nw_floor *floor, uint32_t page)
 }
 
 /* What a bad block shows is no candidate and no suspect, but versions grow above it. */
-NW_FLOOR_APART int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
+NW_FLOOR_APART int look_at_heads(struct nw_floor *floor, struct heads *heads)
 {
     const struct nw_tag *tag = &floor->tagged.tag;
 
     memset(heads, 0, sizeof *heads);
-    base->suspects = 0;
     for (unsigned block = 0; block < floor->blocks; block++) {
         floor->counts[block] = 0;
         int state = look_at_head(floor, (uint32_t)block * floor->block_pages);
@@ -182,7 +181,6 @@ NW_FLOOR_APART int look_at_heads(struct nw_floor *floor, struct nw_floor_base *b
             note(heads, block, tag);
         } else if (!bad) {
             floor->counts[block] = NW_FLOOR_OUT;
-            base->suspects = 1;
         }
     }
     return NW_OK;
@@ -313,7 +311,7 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
 {
     struct heads heads;
     int lost = 0;
-    int result = look_at_heads(floor, base, &heads);
+    int result = look_at_heads(floor, &heads);
 
     if (floor->version > MOST_VERSION && result == NW_OK) {
         result = NW_ERR_CORRUPT; /* an image that nobody of us wrote */

@@ -253,22 +253,14 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
 }
 
-/* Erased: 1; 0: it is bad, by now or before; or an error. */
-static int clear(struct nw_floor *floor, unsigned block)
-{
-    int result = nw_floor_is_bad(floor, block);
-
-    return result == 0 ? nw_floor_erase(floor, block) : result < 0 ? result : 0;
-}
-
 /* Blocks whose first two pages tell nothing: what a cut has left there may be a root tomorrow. */
-static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *base)
+static int erase_suspects(struct nw_floor *floor)
 {
     int result = NW_OK;
 
-    for (unsigned block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
+    for (unsigned block = 0; block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] != 0) {
-            result = clear(floor, block);
+            result = nw_floor_clear(floor, block);
         }
     }
     return result < 0 ? result : (int)NW_OK;
@@ -310,7 +302,7 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 
         if (result == 0 && block != own) {
             floor->current = block;
-            result = clear(floor, block);
+            result = nw_floor_clear(floor, block);
         } else if (block != own) {
             floor->list[floor->listed++] = block;
         }
@@ -364,7 +356,7 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 /* The mount's own block. */
 NW_FLOOR_APART int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int result = erase_suspects(floor, base);
+    int result = erase_suspects(floor);
 
     if (result == NW_OK && base->version == 0) { /* a format: what is not bad is free */
         result = count(floor);
@@ -424,7 +416,6 @@ static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
     floor->version = 0;
     base->version = 0;
     base->block[0] = NW_FLOOR_NO_BLOCK;
-    base->suspects = 1;
     memset(floor->counts, NW_FLOOR_OUT, floor->blocks);
     return NW_OK;
 }

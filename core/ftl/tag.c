@@ -33,7 +33,7 @@ static uint16_t check_of(const struct nw_tagged *tagged)
 
 uint32_t nw_tag_sum(const uint8_t *data, uint16_t length)
 {
-    return data != NULL ? nw_crc32(NW_CRC32_START, data, length) : 0;
+    return data != NULL && length != 0 ? nw_crc32(NW_CRC32_START, data, length) : 0;
 }
 
 /* The tag in the spare bytes: enum nw_tag_state. */
@@ -97,10 +97,7 @@ int nw_tagged_read(struct nw_tagged *tagged, uint32_t at, uint16_t length, uint8
     if (result == NW_ERR_ECC) { /* it may fail but once */
         result = read_once(tagged);
     }
-    if (result < 0) {
-        return result == NW_ERR_ECC ? (int)NW_TAG_LOST : result;
-    }
-    return parse(tagged);
+    return result >= 0 ? parse(tagged) : result == NW_ERR_ECC ? (int)NW_TAG_LOST : result;
 }
 
 void nw_tagged_stamp(struct nw_tagged *tagged, uint16_t length)

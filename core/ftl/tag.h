@@ -47,7 +47,7 @@ enum nw_tag_state {
 /* Length of a tag on this part; 0: its spare is too small for one. */
 uint8_t nw_tag_bytes(const struct nw_geometry *geometry);
 
-/* The checksum of a page's data; 0 for NULL. */
+/* The checksum of a page's data; 0 for none. */
 uint32_t nw_tag_sum(const uint8_t *data, uint16_t length);
 
 /* Pages with their tags, one at a time. */

@@ -105,6 +105,11 @@ uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
     return nw_tree_plan(&tree, config, geometry) ? tree.sectors : 0;
 }
 
+static uint8_t *take_bytes(struct nw_ram *ram, size_t count)
+{
+    return NW_RAM_TAKE(ram, uint8_t, count);
+}
+
 /* The one place that knows the layout of RAM: measures or places. */
 static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
                  const struct nw_geometry *geometry, struct nw_ram *ram)
@@ -119,15 +124,14 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
         return NW_ERR_CONFIG;
     }
     to->child = NW_RAM_TAKE(ram, struct nw_tree_child, to->children);
-    to->floor.buffer = NW_RAM_TAKE(ram, uint8_t, to->floor.page_bytes);
-    to->floor.counts = NW_RAM_TAKE(ram, uint8_t, to->floor.blocks);
+    to->floor.buffer = take_bytes(ram, to->floor.page_bytes);
+    to->floor.counts = take_bytes(ram, to->floor.blocks);
     to->leaf_start = NW_RAM_TAKE(ram, uint16_t, (size_t)to->children * to->leaves);
-    to->leaf_at = NW_RAM_TAKE(ram, uint8_t, (size_t)to->children * to->leaves * to->width);
-    to->run = NW_RAM_TAKE(ram, uint8_t, NW_TREE_RUN * (size_t)to->width);
+    to->leaf_at = take_bytes(ram, (size_t)to->children * to->leaves * to->width);
+    to->run = take_bytes(ram, NW_TREE_RUN * (size_t)to->width);
     to->floor.begun_at = NW_RAM_TAKE(ram, uint16_t, 1);
     to->floor.stretch = 1;
-    to->changes =
-        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 2U) * (size_t)to->entry);
+    to->changes = take_bytes(ram, (to->changes_room + 2U) * (size_t)to->entry);
     return NW_OK;
 }
 
@@ -153,7 +157,7 @@ static void take_stretch(struct nw_tree *tree, struct nw_ram *ram)
     unsigned more = tree->root_room - tree->changes_room;
 
     if (fits(tree, ram, (size_t)more * tree->entry + NW_FLOOR_STRETCH * sizeof(uint16_t))) {
-        (void)NW_RAM_TAKE(ram, uint8_t, (size_t)more * tree->entry);
+        (void)take_bytes(ram, (size_t)more * tree->entry);
         tree->changes_room = tree->root_room;
         tree->floor.begun_at = NW_RAM_TAKE(ram, uint16_t, NW_FLOOR_STRETCH);
         tree->floor.stretch = NW_FLOOR_STRETCH;
@@ -166,7 +170,7 @@ static void take_live(struct nw_tree *tree, struct nw_ram *ram)
     size_t bytes = nw_floor_live_bytes(&tree->floor);
 
     if (fits(tree, ram, bytes)) {
-        tree->floor.live = NW_RAM_TAKE(ram, uint8_t, bytes);
+        tree->floor.live = take_bytes(ram, bytes);
     }
 }
 
@@ -187,7 +191,7 @@ static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
     if (frames >= LEAST_FRAMES) {
         tree->frames = (uint16_t)frames;
         tree->cached = NW_RAM_TAKE(ram, uint32_t, frames);
-        tree->cache = NW_RAM_TAKE(ram, uint8_t, frames * tree->floor.page_bytes);
+        tree->cache = take_bytes(ram, frames * tree->floor.page_bytes);
         memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
     }
 }

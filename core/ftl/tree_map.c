@@ -39,7 +39,7 @@ unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned
 }
 
 /* What a push of this child takes. */
-static unsigned load_of(const struct nw_tree *tree, unsigned child)
+NW_FLOOR_APART unsigned load_of(const struct nw_tree *tree, unsigned child)
 {
     unsigned first;
 
@@ -185,7 +185,6 @@ static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
     if (result != NW_OK) {
         return result;
     }
-    look->place = nw_tree_get(tree, tree->floor.buffer);
     for (unsigned i = 0; i < count; i++) {
         unsigned at = i * tree->width;
 
@@ -211,29 +210,37 @@ static int look_below(struct nw_tree *tree, struct look *look, const struct nw_t
     return result == 0 ? look_in_leaf(tree, look, nw_tree_leaf_place(tree, leaf)) : result;
 }
 
+/* From the top down: 1 when a list has the sector; 0: the run begins with it; or an error. */
+static int look_down(struct nw_tree *tree, struct look *look)
+{
+    const struct nw_tree_child *child = &tree->child[look->sector / tree->span];
+    uint32_t group_at = tree->root_at + (uint32_t)child->start * tree->entry;
+
+    tree->run_count = 0;
+    int result = look_among(tree, look, tree->changes, tree->change_count);
+
+    if (result == 0) {
+        result = look_in_group(tree, look, tree->root, group_at, child->group);
+    }
+    return result == 0 ? look_below(tree, look, child) : result;
+}
+
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 {
     struct look look = {.sector = sector};
-    unsigned number = (unsigned)(sector / tree->span);
-    const struct nw_tree_child *child = &tree->child[number];
-    uint32_t group_at = tree->root_at +
-                        (uint32_t)child->start * tree->entry;
+    uint32_t ahead = sector - tree->run_first;
 
-    if (sector - tree->run_first < tree->run_count) {
-        *place = nw_tree_get(tree, tree->run + (sector - tree->run_first) * tree->width);
-        return NW_OK;
-    }
-    tree->run_count = 0;
-    int result = look_among(tree, &look, tree->changes, tree->change_count);
+    if (ahead >= tree->run_count) {
+        int result = look_down(tree, &look);
 
-    if (result == 0) {
-        result = look_in_group(tree, &look, tree->root, group_at, child->group);
+        if (result != 0) {
+            *place = look.place;
+            return result < 0 ? result : (int)NW_OK;
+        }
+        ahead = 0;
     }
-    if (result == 0) {
-        result = look_below(tree, &look, child);
-    }
-    *place = look.place;
-    return result < 0 ? result : (int)NW_OK;
+    *place = nw_tree_get(tree, tree->run + ahead * tree->width);
+    return NW_OK;
 }
 
 /* The range of a leaf's entries in the inner node in the buffer. */

@@ -106,8 +106,12 @@ static void confirmed(struct nw_floor *floor)
 
     tree->change_count = 0;
     tree->trimmed = 0;
-    if (tree->victim != NW_FLOOR_NO_BLOCK && floor->counts[tree->victim] % NW_FLOOR_FREE == 0) {
-        tree->victim = NW_FLOOR_NO_BLOCK;
+    if (tree->victim != NW_FLOOR_NO_BLOCK) {
+        uint8_t count = floor->counts[tree->victim];
+
+        if (count == 0 || count == NW_FLOOR_FREE) {
+            tree->victim = NW_FLOOR_NO_BLOCK;
+        }
     }
 }
 
