@@ -48,17 +48,16 @@ void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value)
 unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsigned count,
                        uint32_t sector)
 {
-    unsigned bytes = tree->entry;
+    size_t bytes = tree->entry; /* four or more */
+    uint32_t mask = (uint32_t)0xFFFFFFFFUL >> (32U - 4U * bytes);
     unsigned low = 0;
 
-    while (low < count) {
-        unsigned middle = low + (count - low) / 2U;
+    while (count > 0) { /* without a branch, which would be guessed wrong each second time */
+        unsigned half = (count + 1U) / 2U;
+        unsigned is_below = (nw_get32(entries + (low + half - 1U) * bytes) & mask) < sector;
 
-        if (nw_tree_get(tree, entries + (size_t)middle * bytes) < sector) {
-            low = middle + 1U;
-        } else {
-            count = middle;
-        }
+        low += half & (0U - is_below);
+        count -= half;
     }
     return low;
 }
