@@ -189,10 +189,12 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint8_t *data)
     }
     NW_INVARIANT(floor->left != 0 && !floor->must_mount);
     NW_INVARIANT(floor->next / floor->block_pages == floor->current);
-    floor->tagged.tag = (struct nw_tag){.word = word,
-                                        .version = floor->version,
-                                        .crc = nw_tag_sum(data, length),
-                                        .erases = floor->before};
+    if (is_sector || (word & NW_FLOOR_SECOND) == 0) { /* a second copy has the sum of the first */
+        floor->tagged.tag.crc = nw_tag_sum(data, length);
+    }
+    floor->tagged.tag.word = word;
+    floor->tagged.tag.version = floor->version;
+    floor->tagged.tag.erases = floor->before;
     floor->tagged.stats->map_programs += is_sector ? 0U : 1U;
     int result = nw_tagged_program(&floor->tagged, floor->next, length, data);
 

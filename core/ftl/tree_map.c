@@ -276,17 +276,21 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
 /* The leaf with most entries in the inner node in the buffer. */
 static unsigned fullest_leaf(const struct nw_tree *tree, const struct push *push)
 {
+    const uint8_t *entries = tree->floor.buffer + tree->inner_at;
+    uint32_t sector = push->number * tree->span;
+    unsigned start = 0;
     unsigned most = 0;
     unsigned best = 0;
-    unsigned first;
 
     for (unsigned leaf = 0; leaf < tree->leaves; leaf++) {
-        unsigned group = group_in_inner(tree, push, leaf, &first);
+        sector += tree->leaf_places;
+        unsigned end = nw_tree_lower(tree, entries, nw_get16(tree->floor.buffer), sector);
 
-        if (group > most) {
-            most = group;
+        if (end > start + most) {
+            most = end - start;
             best = leaf;
         }
+        start = end;
     }
     return best;
 }

@@ -7,6 +7,16 @@
 
 #include "tree.h"
 
+/* The entry of this sector among these, or NULL. */
+static const uint8_t *entry_of(const struct nw_tree *tree, const uint8_t *entries, unsigned count,
+                               uint32_t sector)
+{
+    unsigned at = nw_tree_lower(tree, entries, count, sector);
+    const uint8_t *entry = entries + (size_t)at * tree->entry;
+
+    return at < count && nw_tree_get(tree, entry) == sector ? entry : NULL;
+}
+
 /* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
  * How many; NW_ERR_CORRUPT: more than a root has room for, so it is no root of ours, or forged tags
  * stand behind it. */
@@ -27,10 +37,8 @@ static int merge(struct nw_tree *tree)
     for (unsigned i = 0; i < tree->change_count; i++) {
         const uint8_t *from = tree->changes + (size_t)i * bytes;
         uint32_t sector = nw_tree_get(tree, from);
-        unsigned at = nw_tree_lower(tree, entries, count, sector);
 
-        if (count == most &&
-            (at == count || nw_tree_get(tree, entries + (size_t)at * bytes) != sector)) {
+        if (count == most && entry_of(tree, entries, count, sector) == NULL) {
             return NW_ERR_CORRUPT;
         }
         count = nw_tree_insert(tree, entries, count, sector,
@@ -136,11 +144,9 @@ static int adopt(struct nw_floor *floor, uint32_t page)
 /* Does RAM hold a trim of this sector? */
 static int is_trimmed(const struct nw_tree *tree, uint32_t sector)
 {
-    unsigned at = nw_tree_lower(tree, tree->changes, tree->change_count, sector);
-    const uint8_t *entry = tree->changes + (size_t)at * tree->entry;
+    const uint8_t *entry = entry_of(tree, tree->changes, tree->change_count, sector);
 
-    return at < tree->change_count && nw_tree_get(tree, entry) == sector &&
-           nw_tree_get(tree, entry + tree->width) == 0;
+    return entry != NULL && nw_tree_get(tree, entry + tree->width) == 0;
 }
 
 static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
