@@ -182,7 +182,7 @@ static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
 
     take_stretch(tree, ram);
     take_live(tree, ram);
-    (void)NW_RAM_TAKE(ram, uint32_t, 0); /* aligned */
+    tree->cached = NW_RAM_TAKE(ram, uint32_t, 0); /* the rest */
     frames = ram->used < ram->bytes
                  ? (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t))
                  : 0U;
@@ -190,8 +190,7 @@ static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
     frames = frames < MOST_FRAMES ? frames : MOST_FRAMES;
     if (frames >= LEAST_FRAMES) {
         tree->frames = (uint16_t)frames;
-        tree->cached = NW_RAM_TAKE(ram, uint32_t, frames);
-        tree->cache = take_bytes(ram, frames * tree->floor.page_bytes);
+        tree->cache = (uint8_t *)(tree->cached + frames);
         memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
     }
 }
