@@ -149,7 +149,7 @@ struct nw_floor {
     uint16_t failed[NW_FLOOR_FAILED];
 };
 
-/* What a mount found: floor_base.c. The counts of blocks to be erased are NW_FLOOR_OUT then, others'
+/* What a mount found: floor_base.c. Counts of blocks to be erased are NW_FLOOR_OUT then, others'
  * 0. */
 struct nw_floor_base {
     uint64_t version; /* its own */

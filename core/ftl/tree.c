@@ -40,7 +40,7 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
     tree->children = (uint16_t)((leaves + tree->leaves - 1U) / tree->leaves);
     tree->span = (uint32_t)tree->leaves * tree->leaf_places;
     tree->entry = (uint8_t)(2U * tree->width);
-    /* There are as many leaves as children, or one more: an inner node has more room than a root. */
+    /* As many leaves as children, or one more: an inner node has more room than a root. */
     uint32_t root_at = NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
 
     if (root_at > tree->floor.page_bytes / 2U) {
