@@ -22,8 +22,9 @@ uint32_t nw_crc32(uint32_t crc, const void *data, size_t length)
     }
 #endif
     for (; length > 0; length--, byte++) {
-        crc = (crc >> 4) ^ table[(crc ^ *byte) & 15U];
-        crc = (crc >> 4) ^ table[(crc ^ ((uint32_t)*byte >> 4)) & 15U];
+        crc ^= *byte;
+        crc = (crc >> 4) ^ table[crc & 15U];
+        crc = (crc >> 4) ^ table[crc & 15U];
     }
     return crc;
 }

@@ -3,7 +3,7 @@
 
 void *nw_ram_take(struct nw_ram *ram, size_t count, size_t item_bytes, size_t align)
 {
-    size_t padding = (align - (ram->used & (align - 1U))) & (align - 1U);
+    size_t padding = (0U - ram->used) & (align - 1U);
     size_t at = ram->used + padding;
 
     if (at < ram->used || (item_bytes != 0 && count > (SIZE_MAX - at) / item_bytes)) {

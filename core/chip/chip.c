@@ -57,13 +57,9 @@ int nw_chip_mark_bad(struct nw_chip_req *req)
 int nw_geometry_check(const struct nw_geometry *geometry)
 {
     if (geometry->blocks == 0 || geometry->block_pages == 0 || geometry->page_bytes == 0 ||
-        geometry->program_bytes == 0 || geometry->page_programs == 0) {
-        return NW_ERR_CONFIG;
-    }
-    if (geometry->blocks > 0xFFFFFFFFUL / geometry->block_pages) {
-        return NW_ERR_CONFIG;
-    }
-    if (geometry->page_bytes % geometry->program_bytes != 0) {
+        geometry->program_bytes == 0 || geometry->page_programs == 0 ||
+        geometry->blocks > 0xFFFFFFFFUL / geometry->block_pages ||
+        geometry->page_bytes % geometry->program_bytes != 0) {
         return NW_ERR_CONFIG;
     }
     return geometry->erased == 0xFFU || geometry->erased == 0x00U ? NW_OK : NW_ERR_CONFIG;

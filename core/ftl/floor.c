@@ -29,20 +29,10 @@ int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data)
                : state;
 }
 
-int nw_floor_is_bad(struct nw_floor *floor, uint16_t block)
+int nw_floor_is_bad(struct nw_floor *floor, unsigned block)
 {
     floor->tagged.req.block = block;
     return nw_chip_is_bad(&floor->tagged.req);
-}
-
-/* The count that a page goes into, or NULL. */
-static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
-{
-    uint32_t block = page / floor->block_pages;
-
-    return page != 0 && block < floor->blocks && floor->counts[block] < NW_FLOOR_FREE
-               ? &floor->counts[block]
-               : NULL;
 }
 
 int nw_floor_is_live(const struct nw_floor *floor, uint32_t page)
@@ -50,57 +40,58 @@ int nw_floor_is_live(const struct nw_floor *floor, uint32_t page)
     return floor->live == NULL || ((unsigned)floor->live[page / 8U] >> page % 8U & 1U) != 0;
 }
 
-static void set_live(struct nw_floor *floor, uint32_t page, int is)
+void nw_floor_reach(struct nw_floor *floor, uint32_t page, int is)
 {
-    if (floor->live != NULL && page / floor->block_pages < floor->blocks) {
+    uint32_t block = page / floor->block_pages;
+
+    if (block >= floor->blocks) {
+        return;
+    }
+    uint8_t *count = &floor->counts[block];
+
+    if (floor->live != NULL) {
         unsigned bit = 1U << page % 8U;
         unsigned others = floor->live[page / 8U] & ~bit;
 
         floor->live[page / 8U] = (uint8_t)(is ? others | bit : others);
     }
-}
-
-void nw_floor_gain(struct nw_floor *floor, uint32_t page)
-{
-    uint8_t *count = count_of(floor, page);
-
-    set_live(floor, page, 1);
-    if (count != NULL && *count < NW_FLOOR_FREE - 1U) {
-        (*count)++;
+    if (page == 0 || *count >= NW_FLOOR_FREE) {
+        return;
     }
-}
-
-void nw_floor_lose(struct nw_floor *floor, uint32_t page)
-{
-    uint8_t *count = count_of(floor, page);
-
-    set_live(floor, page, 0);
-    if (count != NULL && *count != 0) {
+    if (is) {
+        *count = (uint8_t)(*count + (*count < NW_FLOOR_FREE - 1U));
+    } else if (*count != 0) {
         (*count)--;
         floor->empty = (uint16_t)(floor->empty + (*count == 0));
     }
 }
 
-int nw_floor_is_failed(const struct nw_floor *floor, uint16_t block)
+static int is_among(const uint16_t *blocks, unsigned count, unsigned block)
 {
-    for (uint8_t i = 0; i < floor->failed_count; i++) {
-        if (floor->failed[i] == block) {
+    while (count > 0) {
+        count--;
+        if (blocks[count] == block) {
             return 1;
         }
     }
     return 0;
 }
 
+int nw_floor_is_failed(const struct nw_floor *floor, unsigned block)
+{
+    return is_among(floor->failed, floor->failed_count, block);
+}
+
 /* With no room for its name the block fails again one day, and is named then. */
-void nw_floor_fail(struct nw_floor *floor, uint16_t block)
+void nw_floor_fail(struct nw_floor *floor, unsigned block)
 {
     if (floor->failed_count < NW_FLOOR_FAILED && !nw_floor_is_failed(floor, block)) {
-        floor->failed[floor->failed_count] = block;
+        floor->failed[floor->failed_count] = (uint16_t)block;
         floor->failed_count++;
     }
 }
 
-int nw_floor_retire(struct nw_floor *floor, uint16_t block)
+int nw_floor_retire(struct nw_floor *floor, unsigned block)
 {
     floor->counts[block] = NW_FLOOR_OUT;
     floor->tagged.req.block = block;
@@ -112,7 +103,7 @@ int nw_floor_retire_failed(struct nw_floor *floor)
 {
     int result = NW_OK;
 
-    for (uint8_t i = 0; i < floor->failed_count && result == NW_OK;) {
+    for (unsigned i = 0; i < floor->failed_count && result == NW_OK;) {
         uint16_t block = floor->failed[i];
 
         if (block != floor->current && floor->counts[block] == 0) {
@@ -126,7 +117,7 @@ int nw_floor_retire_failed(struct nw_floor *floor)
     return result;
 }
 
-int nw_floor_erase(struct nw_floor *floor, uint16_t block)
+int nw_floor_erase(struct nw_floor *floor, unsigned block)
 {
     uint32_t first = (uint32_t)block * floor->block_pages;
 
@@ -141,6 +132,13 @@ int nw_floor_erase(struct nw_floor *floor, uint16_t block)
     return result < 0 ? result : 1;
 }
 
+int nw_floor_clear(struct nw_floor *floor, unsigned block)
+{
+    int result = nw_floor_is_bad(floor, block);
+
+    return result == 0 ? nw_floor_erase(floor, block) : result < 0 ? result : 0;
+}
+
 /* The next free block that is not erased yet. There is one. */
 static uint16_t next_free(struct nw_floor *floor)
 {
@@ -150,7 +148,7 @@ static uint16_t next_free(struct nw_floor *floor)
     return floor->hand;
 }
 
-void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep)
+void nw_floor_fill_list(struct nw_floor *floor, unsigned keep)
 {
     while (floor->listed < NW_FLOOR_LIST && floor->free > keep) {
         uint16_t block = next_free(floor);
@@ -162,32 +160,41 @@ void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep)
     }
 }
 
+int nw_floor_may_erase(const struct nw_floor *floor)
+{
+    return floor->ahead == NW_FLOOR_NO_BLOCK && floor->free != 0 && !floor->unconfirmed;
+}
+
 int nw_floor_erase_ahead(struct nw_floor *floor)
 {
-    if (floor->ahead != NW_FLOOR_NO_BLOCK || floor->free == 0 || floor->unconfirmed) {
-        return NW_OK;
-    }
-    uint16_t block = next_free(floor);
+    unsigned block = next_free(floor);
     int result = nw_floor_erase(floor, block);
 
     if (result > 0) {
-        floor->ahead = block;
+        floor->ahead = (uint16_t)block;
     } else {
         floor->free = (uint16_t)(floor->free - (floor->counts[block] == NW_FLOOR_OUT));
     }
     return result < 0 ? result : (int)NW_OK;
 }
 
-int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data)
+int nw_floor_program(struct nw_floor *floor, uint32_t word, uint8_t *data)
 {
     int is_sector = (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0;
+    int has = is_sector ? (word & NW_FLOOR_DAMAGED) == 0 : data != NULL;
+    uint16_t length = has ? floor->page_bytes : (uint16_t)0;
 
+    if (is_sector && !floor->payload) {
+        data = NULL;
+    }
     NW_INVARIANT(floor->left != 0 && !floor->must_mount);
     NW_INVARIANT(floor->next / floor->block_pages == floor->current);
-    floor->tagged.tag = (struct nw_tag){.word = word,
-                                        .version = floor->version,
-                                        .crc = nw_tag_sum(data, length),
-                                        .erases = floor->before};
+    if (is_sector || (word & NW_FLOOR_SECOND) == 0) { /* a second copy has the sum of the first */
+        floor->tagged.tag.crc = nw_tag_sum(data, length);
+    }
+    floor->tagged.tag.word = word;
+    floor->tagged.tag.version = floor->version;
+    floor->tagged.tag.erases = floor->before;
     floor->tagged.stats->map_programs += is_sector ? 0U : 1U;
     int result = nw_tagged_program(&floor->tagged, floor->next, length, data);
 
@@ -208,21 +215,15 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uin
     return NW_OK;
 }
 
-int nw_floor_is_begun(const struct nw_floor *floor, uint16_t block)
+int nw_floor_is_begun(const struct nw_floor *floor, unsigned block)
 {
-    for (uint8_t i = 0; i < floor->begun; i++) {
-        if (floor->begun_at[i] == block) {
-            return 1;
-        }
-    }
-    return 0;
+    return is_among(floor->begun_at, floor->begun, block);
 }
 
 static void go_on(struct nw_floor *floor)
 {
     floor->begun_at[floor->begun] = floor->current;
     floor->begun++;
-    floor->version++;
     floor->next = (uint32_t)floor->current * floor->block_pages;
     floor->left = floor->used_pages;
 }
@@ -232,7 +233,7 @@ void nw_floor_begin(struct nw_floor *floor, uint64_t version)
     floor->begun = 0;
     floor->ends = 0;
     floor->before = NW_FLOOR_NONE;
-    floor->version = version - 1U;
+    floor->version = version;
     go_on(floor);
 }
 
@@ -243,40 +244,38 @@ static void confirm(struct nw_floor *floor)
     floor->map->confirmed(floor);
 }
 
-int nw_floor_append(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data,
-                    uint32_t *page)
+int nw_floor_append(struct nw_floor *floor, uint32_t word, uint8_t *data)
 {
-    int result = nw_floor_program(floor, word, length, data);
+    int result = nw_floor_program(floor, word, data);
 
-    if (result == NW_OK) {
-        *page = floor->next - 1U;
-        if (floor->unconfirmed) {
-            confirm(floor);
-        }
+    if (result == NW_OK && floor->unconfirmed) {
+        confirm(floor);
     }
     return result;
 }
 
-int nw_floor_append_twice(struct nw_floor *floor, uint32_t word, uint32_t *page)
+int nw_floor_program_twice(struct nw_floor *floor, uint32_t word, uint32_t more)
 {
-    uint32_t second;
-    int result = nw_floor_append(floor, word, floor->page_bytes, floor->buffer, page);
+    int result = nw_floor_program(floor, word, floor->buffer);
 
-    return result == NW_OK ? nw_floor_append(floor, word | NW_FLOOR_SECOND, floor->page_bytes,
-                                             floor->buffer, &second)
-                           : result;
+    return result == NW_OK ? nw_floor_program(floor, word + more, floor->buffer) : result;
+}
+
+int nw_floor_append_twice(struct nw_floor *floor, uint32_t word)
+{
+    int result = nw_floor_append(floor, word, floor->buffer);
+
+    return result == NW_OK ? nw_floor_append(floor, word | NW_FLOOR_SECOND, floor->buffer) : result;
 }
 
 int nw_floor_confirm(struct nw_floor *floor)
 {
-    uint32_t page;
-
-    return floor->unconfirmed ? nw_floor_append(floor, NW_FLOOR_FILL, 0, NULL, &page) : (int)NW_OK;
+    return floor->unconfirmed ? nw_floor_append(floor, NW_FLOOR_FILL, NULL) : (int)NW_OK;
 }
 
-static void put_blocks(uint8_t *to, const uint16_t *blocks, uint8_t count, uint8_t room)
+static void put_blocks(uint8_t *to, const uint16_t *blocks, unsigned count, unsigned room)
 {
-    for (uint8_t i = 0; i < room; i++) {
+    for (unsigned i = 0; i < room; i++) {
         nw_put16(to + 2U * i, i < count ? blocks[i] : (uint16_t)NW_FLOOR_NO_BLOCK);
     }
 }
@@ -298,11 +297,8 @@ int nw_floor_put_root(struct nw_floor *floor)
     nw_floor_put_list(floor);
     put_blocks(to + NW_FLOOR_FAILED_AT, floor->failed, floor->failed_count, NW_FLOOR_FAILED);
     to[NW_FLOOR_FAILED_COUNT_AT] = floor->failed_count;
-    int result = nw_floor_program(floor, NW_FLOOR_ROOT, floor->page_bytes, to);
+    int result = nw_floor_program_twice(floor, NW_FLOOR_ROOT, 0);
 
-    if (result == NW_OK) {
-        result = nw_floor_program(floor, NW_FLOOR_ROOT, floor->page_bytes, to);
-    }
     if (result == NW_OK) {
         floor->map->rooted(floor, page);
     }
@@ -312,7 +308,7 @@ int nw_floor_put_root(struct nw_floor *floor)
 /* Blocks that the root at hand does not reach: they may be erased when it counts. */
 static void release(struct nw_floor *floor)
 {
-    for (uint16_t block = 0; block < floor->blocks; block++) {
+    for (unsigned block = 0; block < floor->blocks; block++) {
         if (floor->counts[block] == 0 && !nw_floor_is_begun(floor, block) &&
             !nw_floor_is_failed(floor, block)) {
             floor->counts[block] = NW_FLOOR_FREE;
@@ -322,6 +318,14 @@ static void release(struct nw_floor *floor)
     floor->empty = 0;
 }
 
+/* The root as the map is now to the buffer, with blocks for mounts: two free ones stay, the one at
+ * hand and the next. */
+static int build(struct nw_floor *floor)
+{
+    nw_floor_fill_list(floor, 2);
+    return floor->map->build(floor);
+}
+
 /* A root within the block, but not in a next block's first page. What it names as free is so at
  * once: its second copy shows that the first is whole. */
 static int save_inside(struct nw_floor *floor)
@@ -329,11 +333,10 @@ static int save_inside(struct nw_floor *floor)
     int result = NW_OK;
 
     if (floor->left == floor->used_pages) {
-        result = nw_floor_program(floor, NW_FLOOR_FILL, 0, NULL);
+        result = nw_floor_program(floor, NW_FLOOR_FILL, NULL);
     }
-    nw_floor_fill_list(floor, 2);
     if (result == NW_OK) {
-        result = floor->map->build(floor);
+        result = build(floor);
     }
     if (result == NW_OK) {
         result = nw_floor_put_root(floor);
@@ -383,19 +386,20 @@ static int open_block(struct nw_floor *floor)
         borrow(floor);
         result = floor->free != 0 ? nw_floor_erase_ahead(floor) : (int)NW_ERR_FULL;
     }
-    if (result == NW_OK && may_go_on(floor)) {
-        take_ahead(floor);
-        go_on(floor);
-        return NW_OK;
-    }
-    if (result == NW_OK) {
-        nw_floor_fill_list(floor, 2); /* the one at hand, and the next */
-        result = floor->map->build(floor);
+    int goes_on = may_go_on(floor);
+
+    if (result == NW_OK && !goes_on) {
+        result = build(floor);
     }
     if (result != NW_OK) {
         return result;
     }
     take_ahead(floor);
+    if (goes_on) {
+        floor->version++;
+        go_on(floor);
+        return NW_OK;
+    }
     nw_floor_begin(floor, (floor->version + NW_FLOOR_SESSION) & ~(uint64_t)(NW_FLOOR_SESSION - 1U));
     release(floor);
     floor->unconfirmed = 1;
@@ -404,7 +408,7 @@ static int open_block(struct nw_floor *floor)
 
 /* The last free block may fail when it is erased. Where others wait for a root, that one is written
  * while the block at hand has room for it. */
-int nw_floor_room(struct nw_floor *floor, uint16_t pages)
+int nw_floor_room(struct nw_floor *floor, unsigned pages)
 {
     int result = NW_OK;
 

@@ -82,6 +82,9 @@
 #define NW_FLOOR_NONE 0xFFFFFFFFUL
 #define NW_FLOOR_WHOLE 4 /* nw_floor_read() */
 
+/* A function that stays apart: gcc would take it in for size, and it would take more. */
+#define NW_FLOOR_APART __attribute__((noinline)) static
+
 struct nw_floor;
 
 /* What stands on the floor. All answer NW_OK or an error; the root is in floor->buffer. */
@@ -98,7 +101,7 @@ struct nw_floor_map {
     /* The last page of the base holds this sector, and lies here now: 1. 0: no such sector, or one
      * that was trimmed later. NW_FLOOR_NONE: nothing moves, it is asked. */
     int (*moved)(struct nw_floor *floor, uint32_t sector, uint32_t page);
-    /* nw_floor_gain() for each page that is reached. */
+    /* nw_floor_reach() for each page that is reached. */
     int (*count)(struct nw_floor *floor);
     /* Pages about to be erased are in no cache. */
     void (*forget)(struct nw_floor *floor, uint32_t first, uint32_t end);
@@ -130,9 +133,9 @@ struct nw_floor {
     uint16_t hand;         /* free blocks are taken in order, from here on */
     uint16_t scrub;        /* the block to be emptied; NW_FLOOR_NO_BLOCK */
     uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
-    const struct nw_floor_map *map;
     uint8_t *buffer;       /* a page */
     uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
+    const struct nw_floor_map *map;
     uint16_t *begun_at;    /* the blocks of the stretch, the last one is `current` */
     uint8_t *live;         /* a bit a page that is reached; NULL: no RAM for them */
     uint32_t next;         /* page to be programmed next */
@@ -146,7 +149,8 @@ struct nw_floor {
     uint16_t failed[NW_FLOOR_FAILED];
 };
 
-/* What a mount found: floor_base.c. */
+/* What a mount found: floor_base.c. Counts of blocks to be erased are NW_FLOOR_OUT then, others'
+ * 0. */
 struct nw_floor_base {
     uint64_t version; /* its own */
     uint64_t below;   /* candidates from this version on do not count: passed over */
@@ -155,7 +159,6 @@ struct nw_floor_base {
     uint16_t block[NW_FLOOR_STRETCH]; /* its own, and those that go on */
     uint8_t blocks;
     uint8_t proven;   /* a mount block whose second END shows */
-    uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
 };
 
 enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
@@ -174,42 +177,48 @@ static inline size_t nw_floor_live_bytes(const struct nw_floor *floor)
 
 /* Is this page reached? 1 where there are no bits for it. */
 int nw_floor_is_live(const struct nw_floor *floor, uint32_t page);
-void nw_floor_gain(struct nw_floor *floor, uint32_t page);
-void nw_floor_lose(struct nw_floor *floor, uint32_t page);
-/* One page more in the block there is. Ask for room before. */
-int nw_floor_append(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data,
-                    uint32_t *page);
-/* The buffer, a node, twice; *page is the first copy. */
-int nw_floor_append_twice(struct nw_floor *floor, uint32_t word, uint32_t *page);
+/* It is from now on, or is not. */
+void nw_floor_reach(struct nw_floor *floor, uint32_t page, int is);
+/* One page more in the block there is, the one before `next` then. Ask for room before. */
+int nw_floor_append(struct nw_floor *floor, uint32_t word, uint8_t *data);
+/* The buffer, a node, twice. */
+int nw_floor_append_twice(struct nw_floor *floor, uint32_t word);
 /* Sees to it that so many pages can be programmed, by a new block if need be. Uses the buffer.
  * NW_ERR_FULL: no block is free. */
-int nw_floor_room(struct nw_floor *floor, uint16_t pages);
+int nw_floor_room(struct nw_floor *floor, unsigned pages);
 /* A root that counts when this returns: within the block if it has room. Uses the buffer. */
 int nw_floor_save(struct nw_floor *floor);
 /* The newest root counts when this returns. */
 int nw_floor_confirm(struct nw_floor *floor);
-/* One free block erased ahead, or bad. Cost: at most one erase. */
+/* Is there a block to be erased ahead, and may it be? */
+int nw_floor_may_erase(const struct nw_floor *floor);
+/* One free block erased ahead, or bad. Cost: one erase. */
 int nw_floor_erase_ahead(struct nw_floor *floor);
 /* Erased: 1; 0: the block failed, and is marked bad; or an error. */
-int nw_floor_erase(struct nw_floor *floor, uint16_t block);
-int nw_floor_is_bad(struct nw_floor *floor, uint16_t block);
+int nw_floor_erase(struct nw_floor *floor, unsigned block);
+int nw_floor_is_bad(struct nw_floor *floor, unsigned block);
+/* Likewise of any block; 0 also where it was bad before. */
+int nw_floor_clear(struct nw_floor *floor, unsigned block);
 /* Marked bad, and never used again. */
-int nw_floor_retire(struct nw_floor *floor, uint16_t block);
+int nw_floor_retire(struct nw_floor *floor, unsigned block);
 /* A block in which a program failed was emptied. */
 int nw_floor_retire_failed(struct nw_floor *floor);
-int nw_floor_is_failed(const struct nw_floor *floor, uint16_t block);
-void nw_floor_fail(struct nw_floor *floor, uint16_t block);
+int nw_floor_is_failed(const struct nw_floor *floor, unsigned block);
+void nw_floor_fail(struct nw_floor *floor, unsigned block);
 /* The floor's part of a root to the buffer, and that root twice to the log. */
 int nw_floor_put_root(struct nw_floor *floor);
 /* The list for mounts to the buffer. */
 void nw_floor_put_list(struct nw_floor *floor);
 /* Blocks for the next mounts join the list, as long as this many free ones stay. */
-void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep);
-int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data);
+void nw_floor_fill_list(struct nw_floor *floor, unsigned keep);
+/* The buffer, twice, the second time with a word that is so much more. */
+int nw_floor_program_twice(struct nw_floor *floor, uint32_t word, uint32_t more);
+/* Whether a page has data its word tells; where the chip keeps none these go nowhere. */
+int nw_floor_program(struct nw_floor *floor, uint32_t word, uint8_t *data);
 /* The current block is erased and comes next, with this version. */
 void nw_floor_begin(struct nw_floor *floor, uint64_t version);
 /* Is this block of the stretch at hand? */
-int nw_floor_is_begun(const struct nw_floor *floor, uint16_t block);
+int nw_floor_is_begun(const struct nw_floor *floor, unsigned block);
 
 /* floor_base.c */
 /* The newest root that counts, to the buffer. NW_ERR_NOT_FOUND; NW_ERR_VERSION: another format or
@@ -222,9 +231,7 @@ uint32_t nw_floor_page(const struct nw_floor *floor, const struct nw_floor_base 
  * nw_floor_tag(). */
 int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at,
                   uint32_t *word);
-/* A page to the buffer: 1 if it is whole and of this version, 0, or an error. */
-int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version);
-/* A page of the base to the buffer, likewise. */
+/* A page of the base to the buffer: 1 if it is whole and of its version, 0, or an error. */
 int nw_floor_load_at(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at);
 /* A root of the base to the buffer, by either copy: 1, 0, or an error. */
 int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at);

@@ -14,7 +14,7 @@
  */
 #include "floor.h"
 
-#include <stddef.h>
+#include <string.h>
 
 #define CANDIDATES 10U /* a session block, one for each of the list, the base behind, and two */
 #define LAST (CANDIDATES - 1U)
@@ -30,26 +30,25 @@ struct head {
 };
 
 struct heads {
-    struct head at[CANDIDATES]; /* newest first */
-    uint8_t count;
+    struct head at[CANDIDATES]; /* newest first; version 0: no more */
     uint64_t version; /* of the newest stretch that has more blocks than one: those */
     uint16_t next[NW_FLOOR_STRETCH];
 };
 
 /* The head whose tag was read last: the newest few are kept, the newest one first. */
-static void note(struct heads *heads, uint16_t block, const struct nw_tag *tag)
+static void note(struct heads *heads, unsigned block, const struct nw_tag *tag)
 {
-    uint8_t at = heads->count < CANDIDATES ? heads->count++ : (uint8_t)LAST;
+    unsigned at = LAST;
 
     for (; at > 0 && heads->at[at - 1U].version < tag->version; at--) {
         heads->at[at] = heads->at[at - 1U];
     }
-    heads->at[at] = (struct head){tag->version, block, tag->word != NW_FLOOR_ROOT};
+    heads->at[at] = (struct head){tag->version, (uint16_t)block, tag->word != NW_FLOOR_ROOT};
 }
 
 /* A block that goes on with a stretch and whose tag was read last. What a newer one has makes older
  * ones void: none is erased before a root counts that is above it. */
-static void note_next(struct heads *heads, uint16_t block, uint64_t version)
+static void note_next(struct heads *heads, unsigned block, uint64_t version)
 {
     unsigned at = (unsigned)version & PLACE;
 
@@ -61,7 +60,7 @@ static void note_next(struct heads *heads, uint16_t block, uint64_t version)
         }
     }
     if (version == heads->version) {
-        heads->next[at] = block;
+        heads->next[at] = (uint16_t)block;
     }
 }
 
@@ -72,21 +71,19 @@ uint32_t nw_floor_page(const struct nw_floor *floor, const struct nw_floor_base 
            at % floor->used_pages;
 }
 
-static uint64_t version_at(const struct nw_floor *floor, const struct nw_floor_base *base,
-                           uint32_t at)
+/* Is the tag that was read last of the base's version there? */
+static int is_own(const struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
 {
-    return base->version + at / floor->used_pages;
+    return floor->tagged.tag.version == base->version + at / floor->used_pages;
 }
 
 int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at,
                   uint32_t *word)
 {
-    const struct nw_tag *tag = &floor->tagged.tag;
     int state = nw_floor_tag(floor, nw_floor_page(floor, base, at));
 
-    *word = state == NW_TAG_GOOD && tag->version == version_at(floor, base, at)
-                ? tag->word
-                : (uint32_t)NW_FLOOR_NONE;
+    *word = state == NW_TAG_GOOD && is_own(floor, base, at) ? floor->tagged.tag.word
+                                                            : (uint32_t)NW_FLOOR_NONE;
     return state;
 }
 
@@ -94,35 +91,37 @@ int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     int state = nw_floor_read(floor, nw_floor_page(floor, base, base->copy),
                               floor->payload ? floor->buffer : NULL);
-    const struct nw_tag *tag = &floor->tagged.tag;
+    uint32_t word = floor->tagged.tag.word;
 
-    if (state < NW_TAG_GOOD || tag->version != version_at(floor, base, base->copy) ||
-        (tag->word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0) {
+    if (state < NW_TAG_GOOD || !is_own(floor, base, base->copy) ||
+        (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0) {
         return state < 0 ? state : 0;
     }
-    return state == NW_FLOOR_WHOLE || (tag->word & (uint32_t)NW_FLOOR_DAMAGED) != 0;
+    return state == NW_FLOOR_WHOLE || (word & NW_FLOOR_DAMAGED) != 0;
 }
 
-int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version)
+/* A page to the buffer: 1 if it is whole, 0, or an error. */
+static int load(struct nw_floor *floor, uint32_t page)
 {
     int state = nw_floor_tag(floor, page); /* data may be read of pages alone that are written */
 
     if (state == NW_TAG_GOOD) {
         state = nw_floor_read(floor, page, floor->buffer);
     }
-    return state < 0 ? state
-                     : state == NW_FLOOR_WHOLE && floor->tagged.tag.version == version;
+    return state < 0 ? state : state == NW_FLOOR_WHOLE;
 }
 
 int nw_floor_load_at(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
 {
-    return nw_floor_load(floor, nw_floor_page(floor, base, at), version_at(floor, base, at));
+    int result = load(floor, nw_floor_page(floor, base, at));
+
+    return result > 0 ? is_own(floor, base, at) : result;
 }
 
 /* Does its block go on with a stretch? */
 static int goes_on(const struct nw_tag *tag)
 {
-    return (tag->version & (NW_FLOOR_MOUNT | PLACE)) - 1U < PLACE;
+    return ((unsigned)tag->version & (NW_FLOOR_MOUNT | PLACE)) - 1U < PLACE;
 }
 
 /* Is it one of ours? What a cut leaves fits the check of a tag once in 65,536 times, but not the
@@ -134,7 +133,7 @@ static int is_head(struct nw_floor *floor, uint32_t page)
     if ((tag->word & (uint32_t)NW_FLOOR_OWN) == 0 && !goes_on(tag)) {
         return 0;
     }
-    return tag->version > floor->version + FAR ? nw_floor_load(floor, page, tag->version) : 1;
+    return tag->version > floor->version + FAR ? load(floor, page) : 1;
 }
 
 /* Does one of a block's first two pages show a root, or that it goes on? 1; 0 when both are blank;
@@ -143,7 +142,7 @@ static int look_at_head(struct nw_floor *floor, uint32_t page)
 {
     int blank = 1;
 
-    for (uint8_t i = 0; i < NW_FLOOR_ROOTS; i++) {
+    for (unsigned i = 0; i < NW_FLOOR_ROOTS; i++) {
         int state = nw_floor_tag(floor, page + i);
         int is = state == NW_TAG_GOOD ? is_head(floor, page + i) : 0;
 
@@ -156,22 +155,19 @@ static int look_at_head(struct nw_floor *floor, uint32_t page)
 }
 
 /* What a bad block shows is no candidate and no suspect, but versions grow above it. */
-static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
+NW_FLOOR_APART int look_at_heads(struct nw_floor *floor, struct heads *heads)
 {
     const struct nw_tag *tag = &floor->tagged.tag;
 
-    heads->count = 0;
-    heads->version = 0;
-    base->suspects = 0;
-    for (uint16_t block = 0; block < floor->blocks; block++) {
+    memset(heads, 0, sizeof *heads);
+    for (unsigned block = 0; block < floor->blocks; block++) {
+        floor->counts[block] = 0;
         int state = look_at_head(floor, (uint32_t)block * floor->block_pages);
 
-        floor->counts[block] = 0;
-        if (state == 1 && tag->version > floor->version && tag->version <= MOST_VERSION) {
+        if (state == 1 && tag->version > floor->version) {
             floor->version = tag->version;
         }
-        if (state == 0 || (state == 1 && heads->count == CANDIDATES &&
-                           tag->version <= heads->at[LAST].version)) {
+        if (state == 0 || (state == 1 && tag->version <= heads->at[LAST].version)) {
             continue;
         }
         int bad = state < 0 ? state : nw_floor_is_bad(floor, block);
@@ -185,7 +181,6 @@ static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, str
             note(heads, block, tag);
         } else if (!bad) {
             floor->counts[block] = NW_FLOOR_OUT;
-            base->suspects = 1;
         }
     }
     return NW_OK;
@@ -200,7 +195,7 @@ static int take_list(struct nw_floor *floor)
     if (floor->listed > NW_FLOOR_LIST) {
         return 0;
     }
-    for (uint8_t i = 0; i < floor->listed; i++) {
+    for (unsigned i = 0; i < floor->listed; i++) {
         floor->list[i] = nw_get16(from + NW_FLOOR_LIST_AT + 2U * i);
         if (floor->list[i] >= floor->blocks) {
             return 0;
@@ -215,7 +210,7 @@ static int is_confirmed(struct nw_floor *floor, const struct nw_floor_base *base
     uint32_t word = NW_FLOOR_NONE;
     int state = NW_TAG_LOST;
 
-    for (uint16_t i = NW_FLOOR_ROOTS;
+    for (unsigned i = NW_FLOOR_ROOTS;
          i < floor->used_pages && state > NW_TAG_BLANK && word == NW_FLOOR_NONE; i++) {
         state = nw_floor_word(floor, base, i, &word);
     }
@@ -301,7 +296,7 @@ static int settle(struct nw_floor *floor, int is_proven)
     if ((!is_proven && !take_list(floor)) || from[NW_FLOOR_FAILED_COUNT_AT] > NW_FLOOR_FAILED) {
         return NW_ERR_CORRUPT;
     }
-    for (uint8_t i = 0; i < from[NW_FLOOR_FAILED_COUNT_AT]; i++) {
+    for (unsigned i = 0; i < from[NW_FLOOR_FAILED_COUNT_AT]; i++) {
         uint16_t block = nw_get16(from + NW_FLOOR_FAILED_AT + 2U * i);
 
         if (block >= floor->blocks) {
@@ -316,12 +311,12 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
 {
     struct heads heads;
     int lost = 0;
-    int result = look_at_heads(floor, base, &heads);
+    int result = look_at_heads(floor, &heads);
 
-    if (heads.count != 0 && heads.at[0].version > MOST_VERSION && result == NW_OK) {
+    if (floor->version > MOST_VERSION && result == NW_OK) {
         result = NW_ERR_CORRUPT; /* an image that nobody of us wrote */
     }
-    for (uint8_t i = 0; i < heads.count && result == NW_OK; i++) {
+    for (unsigned i = 0; i < CANDIDATES && heads.at[i].version != 0 && result == NW_OK; i++) {
         base->version = heads.at[i].version;
         base->block[0] = heads.at[i].block;
         base->blocks = 1;

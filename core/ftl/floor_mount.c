@@ -10,7 +10,6 @@
 
 #include "floor.h"
 
-#define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
 #define SECOND_END (NW_FLOOR_ROOTS + 2U) /* page of a mount block */
 #define KEEP 2U /* free blocks that a mount does not list, at most: the session's next ones */
 
@@ -25,17 +24,16 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word, uint32_t
 {
     if (word == NW_FLOOR_NONE) {
         floor->tagged.stats->lost++;
-        return is_node(before) && (before & NW_FLOOR_SECOND) == 0
-                   ? floor->map->replay(floor, page - 1U, before)
-                   : (int)NW_OK;
+        word = is_node(before) ? before ^ (uint32_t)NW_FLOOR_SECOND : word;
     }
     if (is_node(word)) {
-        return (word & NW_FLOOR_SECOND) != 0
-                   ? floor->map->replay(floor, page - 1U, word & ~(uint32_t)NW_FLOOR_SECOND)
-                   : (int)NW_OK;
+        if ((word & NW_FLOOR_SECOND) == 0) {
+            return NW_OK;
+        }
+        page--;
     }
     return (word & NW_FLOOR_OWN) == 0
-               ? floor->map->replay(floor, page, word & ~(uint32_t)NW_FLOOR_DAMAGED)
+               ? floor->map->replay(floor, page, word & ~(uint32_t)NW_FLOOR_SECOND)
                : (int)NW_OK;
 }
 
@@ -127,7 +125,7 @@ static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32
             continue;
         }
         if (result >= 0 && word != NW_FLOOR_NONE && before == NW_FLOOR_NONE &&
-            tagged->tag.erases < UNTOLD && tagged->req.spare_length >= NW_TAG_WEAR_BYTES) {
+            tagged->tag.erases != NW_TAG_UNTOLD) {
             result = floor->map->replay(floor, behind, tagged->tag.erases);
         }
         if (result >= 0) {
@@ -140,7 +138,7 @@ static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32
 }
 
 /* What the base holds, to RAM; a mount block's root is in the buffer. */
-static int restore(struct nw_floor *floor, struct nw_floor_base *base)
+NW_FLOOR_APART int restore(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t root = 0;
     uint32_t last = 0; /* a mount block says all in its root */
@@ -255,22 +253,14 @@ static int show(struct nw_floor *floor, struct nw_floor_base *base)
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
 }
 
-/* Erased: 1; 0: it is bad, by now or before; or an error. */
-static int clear(struct nw_floor *floor, uint16_t block)
-{
-    int result = nw_floor_is_bad(floor, block);
-
-    return result == 0 ? nw_floor_erase(floor, block) : result < 0 ? result : 0;
-}
-
 /* Blocks whose first two pages tell nothing: what a cut has left there may be a root tomorrow. */
-static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *base)
+static int erase_suspects(struct nw_floor *floor)
 {
     int result = NW_OK;
 
-    for (uint16_t block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
+    for (unsigned block = 0; block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] != 0) {
-            result = clear(floor, block);
+            result = nw_floor_clear(floor, block);
         }
     }
     return result < 0 ? result : (int)NW_OK;
@@ -284,7 +274,7 @@ static int count(struct nw_floor *floor)
     floor->free = 0;
     floor->empty = 0;
     floor->ahead = NW_FLOOR_NO_BLOCK;
-    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
+    for (unsigned block = 0; block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] == 0 && block != floor->current) {
             result = nw_floor_is_bad(floor, block);
             if (result == 0 && nw_floor_is_failed(floor, block)) {
@@ -307,12 +297,12 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     int result = 0;
 
     floor->listed = 0;
-    for (uint8_t i = 0; i < listed && result >= 0; i++) {
+    for (unsigned i = 0; i < listed && result >= 0; i++) {
         uint16_t block = floor->list[i];
 
         if (result == 0 && block != own) {
             floor->current = block;
-            result = clear(floor, block);
+            result = nw_floor_clear(floor, block);
         } else if (block != own) {
             floor->list[floor->listed++] = block;
         }
@@ -340,10 +330,7 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
     }
     base->sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
     if (result > 0 && floor->map->moved(floor, base->sector, floor->next)) {
-        int has = (word & NW_FLOOR_DAMAGED) == 0;
-
-        return nw_floor_program(floor, word, has ? floor->page_bytes : (uint16_t)0,
-                                has && floor->payload ? floor->buffer : NULL);
+        return nw_floor_program(floor, word, floor->buffer);
     }
     base->sector = NW_FLOOR_NONE;
     return result < 0 ? result : (int)NW_OK;
@@ -355,7 +342,6 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t keep = floor->free / 2U < KEEP ? (uint16_t)(floor->free / 2U) : (uint16_t)KEEP;
     uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
-    int result = NW_OK;
 
     floor->hand = floor->current;
     floor->listed = 0;
@@ -364,17 +350,13 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     nw_put32(floor->buffer + NW_FLOOR_SECTORS_AT, base->sector);
     nw_floor_put_list(floor);
     floor->next = copy_page(floor) + 1U;
-    for (uint8_t i = 0; i < 2U && result == NW_OK; i++) {
-        result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes,
-                                  floor->buffer);
-    }
-    return result;
+    return nw_floor_program_twice(floor, copied | (uint32_t)NW_FLOOR_END, 1);
 }
 
 /* The mount's own block. */
-static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
+NW_FLOOR_APART int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int result = erase_suspects(floor, base);
+    int result = erase_suspects(floor);
 
     if (result == NW_OK && base->version == 0) { /* a format: what is not bad is free */
         result = count(floor);
@@ -434,7 +416,6 @@ static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
     floor->version = 0;
     base->version = 0;
     base->block[0] = NW_FLOOR_NO_BLOCK;
-    base->suspects = 1;
     memset(floor->counts, NW_FLOOR_OUT, floor->blocks);
     return NW_OK;
 }
@@ -476,8 +457,7 @@ int nw_floor_mount(struct nw_floor *floor, enum nw_floor_how how)
 
     do {
         result = attempt(floor, &base, how);
-        failures = (uint8_t)(failures + (result == NW_ERR_PROGRAM));
-    } while (result > 0 || (result == NW_ERR_PROGRAM && failures == 1U));
+    } while (result > 0 || (result == NW_ERR_PROGRAM && failures++ == 0));
     floor->stale = result != NW_OK;
     floor->must_mount = how == NW_FLOOR_SHOW || result != NW_OK;
     return result;

@@ -11,7 +11,6 @@
 #define VERSION_AT 4U
 #define CRC_AT 9U
 #define ERASES_AT 13U
-#define MOST_ERASES 0xFFFFFFUL
 
 uint8_t nw_tag_bytes(const struct nw_geometry *geometry)
 {
@@ -34,7 +33,7 @@ static uint16_t check_of(const struct nw_tagged *tagged)
 
 uint32_t nw_tag_sum(const uint8_t *data, uint16_t length)
 {
-    return data != NULL ? nw_crc32(NW_CRC32_START, data, length) : 0;
+    return data != NULL && length != 0 ? nw_crc32(NW_CRC32_START, data, length) : 0;
 }
 
 /* The tag in the spare bytes: enum nw_tag_state. */
@@ -55,9 +54,9 @@ static int parse(struct nw_tagged *tagged)
     tag->word = nw_get32(from + WORD_AT);
     tag->version = nw_tag_get40(from + VERSION_AT);
     tag->crc = nw_get32(from + CRC_AT);
-    tag->erases = 0;
+    tag->erases = NW_TAG_UNTOLD;
     if (tagged->req.spare_length >= NW_TAG_WEAR_BYTES) {
-        tag->erases = nw_get16(from + ERASES_AT) | ((uint32_t)from[ERASES_AT + 2U] << 16);
+        tag->erases &= nw_get32(from + ERASES_AT);
     }
     return NW_TAG_GOOD;
 }
@@ -98,10 +97,7 @@ int nw_tagged_read(struct nw_tagged *tagged, uint32_t at, uint16_t length, uint8
     if (result == NW_ERR_ECC) { /* it may fail but once */
         result = read_once(tagged);
     }
-    if (result < 0) {
-        return result == NW_ERR_ECC ? (int)NW_TAG_LOST : result;
-    }
-    return parse(tagged);
+    return result >= 0 ? parse(tagged) : result == NW_ERR_ECC ? (int)NW_TAG_LOST : result;
 }
 
 void nw_tagged_stamp(struct nw_tagged *tagged, uint16_t length)
@@ -113,12 +109,7 @@ void nw_tagged_stamp(struct nw_tagged *tagged, uint16_t length)
     nw_put32(to + WORD_AT, tag->word);
     nw_tag_put40(to + VERSION_AT, tag->version);
     nw_put32(to + CRC_AT, tag->crc);
-    if (bytes >= NW_TAG_WEAR_BYTES) {
-        uint32_t erases = tag->erases < MOST_ERASES ? tag->erases : MOST_ERASES;
-
-        nw_put16(to + ERASES_AT, (uint16_t)(erases & 0xFFFFU));
-        to[ERASES_AT + 2U] = (uint8_t)(erases >> 16);
-    }
+    nw_put32(to + ERASES_AT, tag->erases); /* what is too much of it the check covers */
     nw_put16(check_at(tagged), check_of(tagged));
     if (tagged->stats != NULL) {
         tagged->stats->programs++;

@@ -28,12 +28,13 @@
 
 #define NW_TAG_BYTES 15U
 #define NW_TAG_WEAR_BYTES 18U
+#define NW_TAG_UNTOLD 0xFFFFFFUL
 
 struct nw_tag {
     uint32_t word;
     uint32_t crc;
     uint64_t version;
-    uint32_t erases; /* 0 when the tag is too short to tell */
+    uint32_t erases; /* below NW_TAG_UNTOLD; that when the tag is too short to tell */
 };
 
 enum nw_tag_state {
@@ -46,7 +47,7 @@ enum nw_tag_state {
 /* Length of a tag on this part; 0: its spare is too small for one. */
 uint8_t nw_tag_bytes(const struct nw_geometry *geometry);
 
-/* The checksum of a page's data; 0 for NULL. */
+/* The checksum of a page's data; 0 for none. */
 uint32_t nw_tag_sum(const uint8_t *data, uint16_t length);
 
 /* Pages with their tags, one at a time. */

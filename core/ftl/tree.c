@@ -40,21 +40,18 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
     tree->children = (uint16_t)((leaves + tree->leaves - 1U) / tree->leaves);
     tree->span = (uint32_t)tree->leaves * tree->leaf_places;
     tree->entry = (uint8_t)(2U * tree->width);
-    uint32_t inner_at = 2U + (uint32_t)tree->leaves * tree->width;
+    /* As many leaves as children, or one more: an inner node has more room than a root. */
     uint32_t root_at = NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
 
-    if (inner_at > tree->floor.page_bytes / 2U || root_at > tree->floor.page_bytes / 2U) {
+    if (root_at > tree->floor.page_bytes / 2U) {
         return 0;
     }
-    tree->inner_at = (uint16_t)inner_at;
+    tree->inner_at = (uint16_t)(2U + tree->leaves * tree->width);
     tree->root_at = (uint16_t)root_at;
     tree->inner_room = (uint16_t)((tree->floor.page_bytes - tree->inner_at) /
                                   tree->entry);
     tree->root_room =
         (uint16_t)((tree->floor.page_bytes - root_at) / tree->entry - NW_TREE_OVER);
-    if (tree->root_room + NW_TREE_OVER > tree->inner_room) {
-        tree->root_room = (uint16_t)(tree->inner_room - NW_TREE_OVER);
-    }
     tree->changes_room = floor->used_pages;
     if (tree->changes_room > tree->root_room / 2U) {
         tree->changes_room = (uint16_t)(tree->root_room / 2U);
@@ -108,6 +105,11 @@ uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
     return nw_tree_plan(&tree, config, geometry) ? tree.sectors : 0;
 }
 
+static uint8_t *take_bytes(struct nw_ram *ram, size_t count)
+{
+    return NW_RAM_TAKE(ram, uint8_t, count);
+}
+
 /* The one place that knows the layout of RAM: measures or places. */
 static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
                  const struct nw_geometry *geometry, struct nw_ram *ram)
@@ -121,16 +123,15 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     if (!nw_tree_plan(to, config, geometry)) {
         return NW_ERR_CONFIG;
     }
-    to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
-    to->floor.buffer = NW_RAM_TAKE(ram, uint8_t, to->floor.page_bytes);
-    to->floor.counts = NW_RAM_TAKE(ram, uint8_t, to->floor.blocks);
+    to->child = NW_RAM_TAKE(ram, struct nw_tree_child, to->children);
+    to->floor.buffer = take_bytes(ram, to->floor.page_bytes);
+    to->floor.counts = take_bytes(ram, to->floor.blocks);
     to->leaf_start = NW_RAM_TAKE(ram, uint16_t, (size_t)to->children * to->leaves);
-    to->leaf_at = NW_RAM_TAKE(ram, uint8_t, (size_t)to->children * to->leaves * to->width);
-    to->run = NW_RAM_TAKE(ram, uint8_t, NW_TREE_RUN * (size_t)to->width);
+    to->leaf_at = take_bytes(ram, (size_t)to->children * to->leaves * to->width);
+    to->run = take_bytes(ram, NW_TREE_RUN * (size_t)to->width);
     to->floor.begun_at = NW_RAM_TAKE(ram, uint16_t, 1);
     to->floor.stretch = 1;
-    to->changes =
-        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 2U) * (size_t)to->entry);
+    to->changes = take_bytes(ram, (to->changes_room + 2U) * (size_t)to->entry);
     return NW_OK;
 }
 
@@ -156,7 +157,7 @@ static void take_stretch(struct nw_tree *tree, struct nw_ram *ram)
     unsigned more = tree->root_room - tree->changes_room;
 
     if (fits(tree, ram, (size_t)more * tree->entry + NW_FLOOR_STRETCH * sizeof(uint16_t))) {
-        (void)NW_RAM_TAKE(ram, uint8_t, (size_t)more * tree->entry);
+        (void)take_bytes(ram, (size_t)more * tree->entry);
         tree->changes_room = tree->root_room;
         tree->floor.begun_at = NW_RAM_TAKE(ram, uint16_t, NW_FLOOR_STRETCH);
         tree->floor.stretch = NW_FLOOR_STRETCH;
@@ -169,7 +170,7 @@ static void take_live(struct nw_tree *tree, struct nw_ram *ram)
     size_t bytes = nw_floor_live_bytes(&tree->floor);
 
     if (fits(tree, ram, bytes)) {
-        tree->floor.live = NW_RAM_TAKE(ram, uint8_t, bytes);
+        tree->floor.live = take_bytes(ram, bytes);
     }
 }
 
@@ -181,7 +182,7 @@ static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
 
     take_stretch(tree, ram);
     take_live(tree, ram);
-    (void)NW_RAM_TAKE(ram, uint32_t, 0); /* aligned */
+    tree->cached = NW_RAM_TAKE(ram, uint32_t, 0); /* the rest */
     frames = ram->used < ram->bytes
                  ? (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t))
                  : 0U;
@@ -189,8 +190,7 @@ static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
     frames = frames < MOST_FRAMES ? frames : MOST_FRAMES;
     if (frames >= LEAST_FRAMES) {
         tree->frames = (uint16_t)frames;
-        tree->cached = NW_RAM_TAKE(ram, uint32_t, frames);
-        tree->cache = NW_RAM_TAKE(ram, uint8_t, frames * tree->floor.page_bytes);
+        tree->cache = (uint8_t *)(tree->cached + frames);
         memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
     }
 }
@@ -282,13 +282,17 @@ int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     return start(ftl, chip, config, ram, ram_bytes, NW_FLOOR_SHOW);
 }
 
-/* One sector after the other. */
+/* One sector after the other. Data that is read or written is given exactly when the chip keeps
+ * it. */
 static int each(struct nw_block_req *req,
-                int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
+                int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data), int with_data)
 {
     struct nw_tree *tree = req->block->context;
     uint8_t *data = req->data;
 
+    if (with_data && (data != NULL) != (tree->floor.payload != 0)) {
+        return NW_ERR_UNSUPPORTED;
+    }
     for (; req->done < req->count; req->done++) {
         int result = verb(tree, req->sector + req->done, data);
 
@@ -298,16 +302,6 @@ static int each(struct nw_block_req *req,
         data = data != NULL ? data + tree->floor.page_bytes : NULL;
     }
     return NW_OK;
-}
-
-/* Data is given exactly when the chip keeps it. */
-static int with_data(struct nw_block_req *req,
-                     int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
-{
-    const struct nw_tree *tree = req->block->context;
-
-    return (req->data != NULL) == (tree->floor.payload != 0) ? each(req, verb)
-                                                       : (int)NW_ERR_UNSUPPORTED;
 }
 
 /* Behind a mount that failed RAM does not say what the chip says: another one, which writes
@@ -334,35 +328,34 @@ static int read_page(struct nw_tree *tree, uint32_t sector, uint32_t page, uint8
 static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     struct nw_floor *floor = &tree->floor;
-    uint32_t place;
     int result = look(tree);
+    int is_torn = floor->before == (sector | NW_FLOOR_OWN);
+    uint32_t place = floor->next;
 
     floor->tagged.stats->host_reads++;
-    if (result == NW_OK && floor->before == (sector | NW_FLOOR_OWN)) {
-        result = read_page(tree, sector, floor->next, data);
-        if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
-            return result;
+    while (result == NW_OK) {
+        if (!is_torn) {
+            result = nw_tree_find(tree, sector, &place);
         }
-        result = NW_OK;
-    }
-    if (result == NW_OK) {
-        result = nw_tree_find(tree, sector, &place);
-    }
-    if (result != NW_OK) {
-        return result;
-    }
-    if (place == 0) {
-        if (data != NULL) {
+        if (result == NW_OK && place == 0 && data != NULL) {
             memset(data, 0, floor->page_bytes);
         }
-        return NW_OK;
+        if (result != NW_OK || place == 0) {
+            break;
+        }
+        result = read_page(tree, sector, place, data);
+        if (!is_torn || (result != NW_ERR_ECC && result != NW_ERR_CORRUPT)) {
+            break;
+        }
+        is_torn = 0;
+        result = NW_OK;
     }
-    return read_page(tree, sector, place, data);
+    return result;
 }
 
 static int tree_read(struct nw_block_req *req)
 {
-    return with_data(req, read_sector);
+    return each(req, read_sector, 1);
 }
 
 /* What may change something: a mount first, where a program failed. */
@@ -398,38 +391,32 @@ static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
 static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     uint32_t old;
-    uint32_t place;
     int result = nw_tree_pace(tree);
 
     if (result == NW_OK) {
-        result = nw_tree_reserve(tree);
-    }
-    if (result == NW_OK) {
-        result = nw_floor_room(&tree->floor, 1);
+        result = nw_tree_reserve(tree, 1);
     }
     if (result == NW_OK) {
         result = nw_tree_find(tree, sector, &old);
     }
     if (result == NW_OK) {
-        result = nw_floor_append(&tree->floor, sector, tree->floor.page_bytes, data, &place);
+        result = nw_floor_append(&tree->floor, sector, data);
     }
     if (result == NW_OK) {
-        nw_tree_settle(tree, sector, old, place);
+        nw_tree_settle(tree, sector, old, tree->floor.next - 1U);
+        tree->floor.tagged.stats->host_writes++;
     }
     return result;
 }
 
 static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
-    int result = change(tree, sector, data, try_write);
-
-    tree->floor.tagged.stats->host_writes += result == NW_OK;
-    return result;
+    return change(tree, sector, data, try_write);
 }
 
 static int tree_write(struct nw_block_req *req)
 {
-    return with_data(req, write_sector);
+    return each(req, write_sector, 1);
 }
 
 static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
@@ -439,7 +426,7 @@ static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 
     (void)data;
     if (result == NW_OK && old != 0) {
-        result = nw_tree_reserve(tree);
+        result = nw_tree_reserve(tree, 0);
         if (result == NW_OK) { /* a root that does not count yet has not heard of this one */
             result = nw_floor_confirm(&tree->floor);
         }
@@ -448,20 +435,18 @@ static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
             tree->trimmed = 1;
         }
     }
+    tree->floor.tagged.stats->host_trims += result == NW_OK;
     return result;
 }
 
 static int trim_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
-    int result = change(tree, sector, data, try_trim);
-
-    tree->floor.tagged.stats->host_trims += result == NW_OK;
-    return result;
+    return change(tree, sector, data, try_trim);
 }
 
 static int tree_trim(struct nw_block_req *req)
 {
-    return each(req, trim_sector);
+    return each(req, trim_sector, 0);
 }
 
 static int try_sync(struct nw_tree *tree, uint32_t sector, uint8_t *data)
@@ -496,15 +481,14 @@ static int tree_idle(struct nw_block_req *req)
     uint32_t left = req->budget_us;
     int result = ready(tree);
 
-    while (result == NW_OK && floor->ahead == NW_FLOOR_NO_BLOCK && floor->free != 0 &&
-           !floor->unconfirmed) {
+    while (result == NW_OK && nw_floor_may_erase(floor)) {
         if (left < erase_us) {
             return 1;
         }
         left -= erase_us;
         result = nw_floor_erase_ahead(floor);
     }
-    while (result == NW_OK && nw_tree_wants(tree, (uint8_t)(tree->low + PLENTY))) {
+    while (result == NW_OK && nw_tree_wants(tree, tree->low + PLENTY)) {
         if (left < step_us(tree)) {
             return 1;
         }

@@ -55,8 +55,8 @@
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */
     uint16_t start;   /* its group begins at this entry of the root on flash */
+    uint16_t group;   /* so many; 0 too when they are in the inner node already */
     uint16_t entries; /* of the inner node; NW_TREE_UNKNOWN: it cannot be read */
-    uint8_t pushed;   /* its group is in the inner node already */
 };
 
 /* Bytes stand first, then half words: small processors reach them there by short instructions. */
@@ -93,7 +93,7 @@ struct nw_tree {
     uint8_t *run;          /* and the places */
     /* RAM apart */
     uint8_t *changes;      /* entries */
-    struct nw_tree_child *child; /* and one more, whose start is the end */
+    struct nw_tree_child *child;
     uint8_t *leaf_at;      /* places of the leaves, as their inner nodes on flash have them */
     uint16_t *leaf_start;  /* entries of an inner node before those of this leaf */
     uint8_t *cache;        /* pages */
@@ -101,14 +101,11 @@ struct nw_tree {
     struct nw_floor floor; /* last, for it is large */
 };
 
-static inline struct nw_tree *nw_tree_of(struct nw_floor *floor)
-{
-    return (struct nw_tree *)(void *)((uint8_t *)floor - offsetof(struct nw_tree, floor));
-}
-
 /* tree_node.c */
-/* A node's two pages are reached. */
-void nw_tree_gain_node(struct nw_tree *tree, uint32_t place);
+/* The tree that stands on this floor. Not inline: its fields are nearer than the floor's to it. */
+struct nw_tree *nw_tree_of(struct nw_floor *floor);
+/* A node's two pages are reached, or are not any more. */
+void nw_tree_reach_node(struct nw_tree *tree, uint32_t place, int is);
 /* Bytes that overlap, in either direction. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
@@ -119,7 +116,7 @@ unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsig
 /* Adds or replaces one; answers how many there are then. The caller sees to the room. */
 uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, unsigned count,
                         uint32_t sector, uint32_t place);
-/* Bytes of a node, by the cache if there is one. */
+/* Bytes of a node, by the cache if there is one; all of them are checked. */
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                  uint8_t *to);
 /* A whole node to the buffer, checked. NW_ERR_ECC: both copies are lost. */
@@ -150,8 +147,8 @@ unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned
 void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims);
 /* What waits below one child, most of all, goes down. Uses the buffer. */
 int nw_tree_push(struct nw_tree *tree);
-/* Sees to it that one change more has room. Uses the buffer. */
-int nw_tree_reserve(struct nw_tree *tree);
+/* Sees to it that one change more has room, and so many pages in the log. Uses the buffer. */
+int nw_tree_reserve(struct nw_tree *tree, unsigned pages);
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place);
 /* Likewise, and the pages that are reached are counted. */
 void nw_tree_settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place);
@@ -171,7 +168,7 @@ extern const struct nw_floor_map nw_tree_floor_map;
 /* Most pages of a victim that are reached, so that its cleaning wins at least `won` pages. */
 unsigned nw_tree_worth(const struct nw_tree *tree, unsigned won);
 /* Is there something to clean, as there is below so many free blocks? */
-int nw_tree_wants(const struct nw_tree *tree, uint8_t below);
+int nw_tree_wants(const struct nw_tree *tree, unsigned below);
 /* One page of the victim, which is chosen first if there is none: one of which at most `most` pages
  * are reached. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, unsigned most);

@@ -15,7 +15,7 @@ static unsigned stock(const struct nw_tree *tree)
 }
 
 /* So many are to be won: the list for mounts comes first. */
-static unsigned wanted(const struct nw_tree *tree, uint8_t below)
+static unsigned wanted(const struct nw_tree *tree, unsigned below)
 {
     unsigned count = stock(tree) + tree->floor.listed;
 
@@ -27,7 +27,7 @@ static uint16_t failed(const struct nw_tree *tree)
 {
     const struct nw_floor *floor = &tree->floor;
 
-    for (uint8_t i = 0; i < floor->failed_count; i++) {
+    for (unsigned i = 0; i < floor->failed_count; i++) {
         if (floor->counts[floor->failed[i]] < NW_FLOOR_FREE &&
             floor->failed[i] != floor->current) {
             return floor->failed[i];
@@ -37,7 +37,7 @@ static uint16_t failed(const struct nw_tree *tree)
 }
 
 /* Holds a block pages, and does it not stay for the stretch? */
-static int may_clean(const struct nw_floor *floor, uint16_t block)
+static int may_clean(const struct nw_floor *floor, unsigned block)
 {
     return floor->counts[block] < NW_FLOOR_FREE && floor->counts[block] != 0 &&
            !nw_floor_is_begun(floor, block);
@@ -49,14 +49,14 @@ static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;
     uint16_t best = NW_FLOOR_NO_BLOCK;
-    uint16_t block = floor->hand;
+    unsigned block = floor->hand;
     unsigned least = most + 1U;
 
-    for (uint16_t i = 0; i < floor->blocks; i++) {
-        block = (uint16_t)(block + 1U < floor->blocks ? block + 1U : 0U);
+    for (unsigned i = 0; i < floor->blocks; i++) {
+        block = block + 1U < floor->blocks ? block + 1U : 0U;
         if (floor->counts[block] < least && may_clean(floor, block)) {
             least = floor->counts[block];
-            best = block;
+            best = (uint16_t)block;
         }
     }
     return best;
@@ -115,11 +115,8 @@ static int finish(struct nw_tree *tree)
 static int lift(struct nw_tree *tree, uint32_t place)
 {
     struct nw_floor *floor = &tree->floor;
-    int result = nw_tree_reserve(tree);
+    int result = nw_tree_reserve(tree, 1);
 
-    if (result == NW_OK) {
-        result = nw_floor_room(floor, 1);
-    }
     return result == NW_OK ? nw_floor_read(floor, place, floor->payload ? floor->buffer : NULL)
                            : result;
 }
@@ -128,18 +125,15 @@ static int lift(struct nw_tree *tree, uint32_t place)
 static int drop(struct nw_tree *tree, uint32_t place, uint32_t word, int state)
 {
     struct nw_floor *floor = &tree->floor;
-    uint32_t at;
 
     if ((word & NW_FLOOR_DAMAGED) == 0 && state != NW_FLOOR_WHOLE) {
         word |= NW_FLOOR_DAMAGED;
         floor->tagged.stats->lost++;
     }
-    int has = (word & NW_FLOOR_DAMAGED) == 0;
-    int result = nw_floor_append(floor, word, has ? floor->page_bytes : (uint16_t)0,
-                                 has && floor->payload ? floor->buffer : NULL, &at);
+    int result = nw_floor_append(floor, word, floor->buffer);
 
     if (result == NW_OK) {
-        nw_tree_settle(tree, word & ~(uint32_t)NW_FLOOR_DAMAGED, place, at);
+        nw_tree_settle(tree, word & ~(uint32_t)NW_FLOOR_DAMAGED, place, floor->next - 1U);
         floor->tagged.stats->copies++;
     }
     return result;
@@ -154,7 +148,7 @@ static int move(struct nw_tree *tree, uint32_t place)
     int state = is_live ? lift(tree, place) : nw_floor_tag(floor, place);
     uint32_t word = floor->tagged.tag.word;
     uint32_t sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
-    uint32_t at = place;
+    uint32_t at;
 
     if (state < NW_TAG_GOOD || (word & NW_FLOOR_OWN) != 0) {
         return state < 0 ? state : (int)NW_OK;
@@ -163,12 +157,16 @@ static int move(struct nw_tree *tree, uint32_t place)
         place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
         return nw_tree_move(tree, word, place);
     }
-    int result = sector < tree->sectors && !is_live ? nw_tree_find(tree, sector, &at) : (int)NW_OK;
-
-    if (result < 0 || sector >= tree->sectors || at != place) {
-        return result;
+    if (sector >= tree->sectors) {
+        return NW_OK;
     }
-    state = is_live ? state : lift(tree, place);
+    if (!is_live) {
+        state = nw_tree_find(tree, sector, &at);
+        if (state < 0 || at != place) {
+            return state;
+        }
+        state = lift(tree, place);
+    }
     return state < 0 ? state : drop(tree, place, word, state);
 }
 
@@ -191,9 +189,7 @@ int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
     int result = nw_floor_is_live(floor, place) ? move(tree, place) : (int)NW_OK;
 
     if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) { /* a node that cannot be read */
-        floor->counts[tree->victim] = NW_FLOOR_OUT;
-        tree->victim = NW_FLOOR_NO_BLOCK;
-        return NW_OK;
+        return finish(tree);
     }
     if (result == NW_OK) {
         tree->victim_at++;
@@ -220,7 +216,7 @@ static unsigned share(const struct nw_tree *tree)
     unsigned won = takes < pages ? (unsigned)(pages - takes) : 1U;
     unsigned busy = (unsigned)(2U + (uint32_t)pages * tree->cost / 512U);
     unsigned writes = won > 2U * busy ? won - busy : (won + 1U) / 2U;
-    unsigned more = wanted(tree, (uint8_t)(tree->low - 1U));
+    unsigned more = wanted(tree, tree->low - 1U);
 
     if (writes < pages / UNNEEDED && tree->unneeded) {
         writes = pages / UNNEEDED;
@@ -243,8 +239,7 @@ static int pages_to_pass(struct nw_tree *tree)
     if (most == 0) {
         return 0;
     }
-    if (floor->left <= floor->block_pages / 2U && floor->ahead == NW_FLOOR_NO_BLOCK &&
-        floor->free != 0) {
+    if (floor->left <= floor->block_pages / 2U && nw_floor_may_erase(floor)) {
         return nw_floor_erase_ahead(floor);
     }
     if (nw_tree_is_full(tree, 2U * EARLY) && floor->left > EARLY) {
@@ -253,7 +248,7 @@ static int pages_to_pass(struct nw_tree *tree)
     return (int)(pages < most ? pages : most);
 }
 
-int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
+int nw_tree_wants(const struct nw_tree *tree, unsigned below)
 {
     return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK || has_scrub(tree);
 }
@@ -287,7 +282,7 @@ int nw_tree_restock(struct nw_tree *tree)
          i != 0 && result == NW_OK && wanted(tree, NW_TREE_FLOOR) != 0; i--) {
         result = nw_tree_clean_step(tree, most);
     }
-    for (uint8_t i = 0; i < 2U && result >= 0 && floor->current != NW_FLOOR_NO_BLOCK &&
+    for (unsigned i = 0; i < 2U && result >= 0 && floor->current != NW_FLOOR_NO_BLOCK &&
                         floor->listed < NW_FLOOR_LIST && stock(tree) > 2U;
          i++) {
         result = nw_floor_save(floor);

@@ -17,23 +17,23 @@ static int count_child(struct nw_tree *tree, unsigned number)
     if (result != NW_OK) {
         child->entries = NW_TREE_UNKNOWN;
     }
-    nw_tree_gain_node(tree, child->at);
+    nw_tree_reach_node(tree, child->at, 1);
     for (uint32_t leaf = (uint32_t)number * tree->leaves;
          leaf < (number + 1UL) * tree->leaves && result == NW_OK; leaf++) {
         uint32_t first = leaf * tree->leaf_places;
 
-        nw_tree_gain_node(tree, nw_tree_leaf_place(tree, leaf));
+        nw_tree_reach_node(tree, nw_tree_leaf_place(tree, leaf), 1);
         result = nw_tree_load_leaf(tree, leaf);
-        if (result == NW_OK && !child->pushed) {
+        if (result == NW_OK) {
             result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
-                                  child[1].start, first);
+                                  child->start + child->group, first);
         }
         change = (change +
                             nw_tree_apply(tree, tree->changes + (size_t)change * tree->entry,
                                           (tree->change_count - change), first));
         for (unsigned i = 0; i < tree->leaf_places && result == NW_OK; i++) {
-            nw_floor_gain(&tree->floor,
-                          nw_tree_get(tree, tree->floor.buffer + (size_t)i * tree->width));
+            nw_floor_reach(&tree->floor,
+                           nw_tree_get(tree, tree->floor.buffer + (size_t)i * tree->width), 1);
         }
     }
     return result;

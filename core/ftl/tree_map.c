@@ -22,11 +22,12 @@ struct push {
     struct note note[NOTES];
 };
 
-static unsigned group_of(const struct nw_tree *tree, unsigned child)
+static struct push *begin_push(const struct nw_tree *tree, struct push *push, unsigned number)
 {
-    const struct nw_tree_child *at = &tree->child[child];
-
-    return at->pushed ? 0 : at[1].start - at->start;
+    push->child = &tree->child[number];
+    push->number = number;
+    push->notes = 0;
+    return push;
 }
 
 unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned *first)
@@ -38,11 +39,11 @@ unsigned nw_tree_changes_of(const struct nw_tree *tree, unsigned child, unsigned
 }
 
 /* What a push of this child takes. */
-static unsigned load_of(const struct nw_tree *tree, unsigned child)
+NW_FLOOR_APART unsigned load_of(const struct nw_tree *tree, unsigned child)
 {
     unsigned first;
 
-    return group_of(tree, child) + nw_tree_changes_of(tree, child, &first);
+    return tree->child[child].group + nw_tree_changes_of(tree, child, &first);
 }
 
 void nw_tree_drop(struct nw_tree *tree, unsigned from, unsigned count, int with_trims)
@@ -104,15 +105,18 @@ static void learn(struct nw_tree *tree, unsigned number, uint32_t place)
     }
 }
 
+/* A node to the buffer, an empty one if there is none. */
+static int load_node(struct nw_tree *tree, uint32_t place)
+{
+    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
+    return place != 0 ? nw_tree_load(tree, place) : (int)NW_OK;
+}
+
 int nw_tree_load_inner(struct nw_tree *tree, unsigned number)
 {
     uint32_t place = tree->child[number].at;
-    int result = NW_OK;
+    int result = load_node(tree, place);
 
-    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
-    if (place != 0) {
-        result = nw_tree_load(tree, place);
-    }
     if (result == NW_OK && nw_get16(tree->floor.buffer) > tree->inner_room) {
         result = NW_ERR_CORRUPT;
     }
@@ -181,7 +185,6 @@ static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
     if (result != NW_OK) {
         return result;
     }
-    look->place = nw_tree_get(tree, tree->floor.buffer);
     for (unsigned i = 0; i < count; i++) {
         unsigned at = i * tree->width;
 
@@ -207,29 +210,37 @@ static int look_below(struct nw_tree *tree, struct look *look, const struct nw_t
     return result == 0 ? look_in_leaf(tree, look, nw_tree_leaf_place(tree, leaf)) : result;
 }
 
+/* From the top down: 1 when a list has the sector; 0: the run begins with it; or an error. */
+static int look_down(struct nw_tree *tree, struct look *look)
+{
+    const struct nw_tree_child *child = &tree->child[look->sector / tree->span];
+    uint32_t group_at = tree->root_at + (uint32_t)child->start * tree->entry;
+
+    tree->run_count = 0;
+    int result = look_among(tree, look, tree->changes, tree->change_count);
+
+    if (result == 0) {
+        result = look_in_group(tree, look, tree->root, group_at, child->group);
+    }
+    return result == 0 ? look_below(tree, look, child) : result;
+}
+
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 {
     struct look look = {.sector = sector};
-    unsigned number = (unsigned)(sector / tree->span);
-    const struct nw_tree_child *child = &tree->child[number];
-    uint32_t group_at = tree->root_at +
-                        (uint32_t)child->start * tree->entry;
+    uint32_t ahead = sector - tree->run_first;
 
-    if (sector - tree->run_first < tree->run_count) {
-        *place = nw_tree_get(tree, tree->run + (sector - tree->run_first) * tree->width);
-        return NW_OK;
-    }
-    tree->run_count = 0;
-    int result = look_among(tree, &look, tree->changes, tree->change_count);
+    if (ahead >= tree->run_count) {
+        int result = look_down(tree, &look);
 
-    if (result == 0) {
-        result = look_in_group(tree, &look, tree->root, group_at, group_of(tree, number));
+        if (result != 0) {
+            *place = look.place;
+            return result < 0 ? result : (int)NW_OK;
+        }
+        ahead = 0;
     }
-    if (result == 0) {
-        result = look_below(tree, &look, child);
-    }
-    *place = look.place;
-    return result < 0 ? result : (int)NW_OK;
+    *place = nw_tree_get(tree, tree->run + ahead * tree->width);
+    return NW_OK;
 }
 
 /* The range of a leaf's entries in the inner node in the buffer. */
@@ -250,7 +261,7 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
     unsigned bytes = tree->entry;
     unsigned first;
 
-    for (uint8_t i = 0; i < push->notes; i++) {
+    for (unsigned i = 0; i < push->notes; i++) {
         unsigned leaf = push->note[i].leaf;
         unsigned group = group_in_inner(tree, push, leaf, &first);
         unsigned behind = nw_get16(tree->floor.buffer) - first - group;
@@ -265,17 +276,21 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
 /* The leaf with most entries in the inner node in the buffer. */
 static unsigned fullest_leaf(const struct nw_tree *tree, const struct push *push)
 {
+    const uint8_t *entries = tree->floor.buffer + tree->inner_at;
+    uint32_t sector = push->number * tree->span;
+    unsigned start = 0;
     unsigned most = 0;
     unsigned best = 0;
-    unsigned first;
 
     for (unsigned leaf = 0; leaf < tree->leaves; leaf++) {
-        unsigned group = group_in_inner(tree, push, leaf, &first);
+        sector += tree->leaf_places;
+        unsigned end = nw_tree_lower(tree, entries, nw_get16(tree->floor.buffer), sector);
 
-        if (group > most) {
-            most = group;
+        if (end > start + most) {
+            most = end - start;
             best = leaf;
         }
+        start = end;
     }
     return best;
 }
@@ -325,15 +340,10 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, unsig
 
 int nw_tree_load_leaf(struct nw_tree *tree, uint32_t leaf)
 {
-    uint32_t place = nw_tree_leaf_place(tree, leaf);
     unsigned first;
     unsigned group = leaf_group(tree, leaf, &first);
-    int result = NW_OK;
+    int result = load_node(tree, nw_tree_leaf_place(tree, leaf));
 
-    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
-    if (place != 0) {
-        result = nw_tree_load(tree, place);
-    }
     return result == NW_OK ? nw_tree_pour(tree, tree->child[leaf / tree->leaves].at,
                                           tree->inner_at, &first, first + group,
                                           leaf * tree->leaf_places)
@@ -361,9 +371,10 @@ static int write_leaf(struct nw_tree *tree, struct push *push, unsigned leaf)
     note->leaf = leaf;
     note->old = nw_tree_leaf_place(tree, number);
     if (result == NW_OK) {
-        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | number, &note->at);
+        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | number);
     }
     if (result == NW_OK) {
+        note->at = tree->floor.next - 2U;
         nw_tree_renew(tree, note->old, note->at);
         push->notes++;
     }
@@ -373,20 +384,16 @@ static int write_leaf(struct nw_tree *tree, struct push *push, unsigned leaf)
 /* A node was written anew. */
 static void replace(struct nw_tree *tree, uint32_t old, uint32_t place)
 {
-    if (old != 0) {
-        nw_floor_lose(&tree->floor, old);
-        nw_floor_lose(&tree->floor, old + 1U);
-    }
-    nw_tree_gain_node(tree, place);
+    nw_tree_reach_node(tree, old, 0);
+    nw_tree_reach_node(tree, place, 1);
 }
 
 /* The inner node in the buffer to the log, in the place of the one there was. */
 static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
 {
     struct nw_tree_child *child = push->child;
-    uint32_t place;
-
-    int result = nw_floor_append_twice(&tree->floor, word | NW_TREE_INNER | push->number, &place);
+    int result = nw_floor_append_twice(&tree->floor, word | NW_TREE_INNER | push->number);
+    uint32_t place = tree->floor.next - 2U;
 
     if (result != NW_OK) {
         return result;
@@ -394,7 +401,7 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     nw_tree_renew(tree, child->at, place);
     replace(tree, child->at, place);
     learn(tree, push->number, place);
-    for (uint8_t i = 0; i < push->notes; i++) {
+    for (unsigned i = 0; i < push->notes; i++) {
         replace(tree, push->note[i].old, push->note[i].at);
     }
     push->notes = 0;
@@ -430,9 +437,9 @@ static int relieve(struct nw_tree *tree, struct push *push)
 /* The entries of the root and the changes below a child go to its inner node. */
 static int push_down(struct nw_tree *tree, unsigned number)
 {
-    struct push push = {.child = &tree->child[number], .number = number};
-    int result = relieve(tree, &push);
-    unsigned group = group_of(tree, number);
+    struct push push;
+    int result = relieve(tree, begin_push(tree, &push, number));
+    unsigned group = push.child->group;
     unsigned at = push.child->start;
     unsigned first;
     unsigned changes = nw_tree_changes_of(tree, number, &first);
@@ -447,7 +454,7 @@ static int push_down(struct nw_tree *tree, unsigned number)
         result = write_inner(tree, &push, NW_TREE_PUSHED);
     }
     if (result == NW_OK) {
-        push.child->pushed = 1;
+        push.child->group = 0;
         tree->live = (uint16_t)(tree->live - group);
         changes = nw_tree_changes_of(tree, number, &first); /* none where a root took them */
         nw_tree_drop(tree, first, changes, 1);
@@ -457,17 +464,21 @@ static int push_down(struct nw_tree *tree, unsigned number)
 
 int nw_tree_push(struct nw_tree *tree)
 {
+    unsigned most = 0;
     unsigned best = 0;
 
-    for (unsigned i = 1; i < tree->children; i++) {
-        if (load_of(tree, i) > load_of(tree, best)) {
+    for (unsigned i = 0; i < tree->children; i++) {
+        unsigned load = load_of(tree, i);
+
+        if (load > most) {
+            most = load;
             best = i;
         }
     }
     return push_down(tree, best);
 }
 
-int nw_tree_reserve(struct nw_tree *tree)
+int nw_tree_reserve(struct nw_tree *tree, unsigned pages)
 {
     int result = NW_OK;
 
@@ -477,14 +488,14 @@ int nw_tree_reserve(struct nw_tree *tree)
     if (result == NW_OK && tree->change_count >= tree->changes_room) {
         result = nw_floor_save(&tree->floor);
     }
-    return result;
+    return result == NW_OK ? nw_floor_room(&tree->floor, pages) : result;
 }
 
 void nw_tree_settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)
 {
     nw_tree_change(tree, sector, place);
-    nw_floor_lose(&tree->floor, old);
-    nw_floor_gain(&tree->floor, place);
+    nw_floor_reach(&tree->floor, old, 0);
+    nw_floor_reach(&tree->floor, place, 1);
 }
 
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
@@ -507,9 +518,10 @@ int nw_tree_move(struct nw_tree *tree, uint32_t word, uint32_t place)
         (is_inner ? tree->child[child].at : nw_tree_leaf_place(tree, number)) != place) {
         return NW_OK;
     }
-    struct push push = {.child = &tree->child[child], .number = (unsigned)child};
+    struct push push;
     int result = nw_floor_room(&tree->floor, is_inner ? 2U : PUSH);
 
+    (void)begin_push(tree, &push, (unsigned)child);
     if (result == NW_OK && !is_inner) { /* it takes what waits for it along */
         result = write_leaf(tree, &push, (unsigned)(number % tree->leaves));
     }

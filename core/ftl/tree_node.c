@@ -4,6 +4,11 @@
 
 #include "tree.h"
 
+struct nw_tree *nw_tree_of(struct nw_floor *floor)
+{
+    return (struct nw_tree *)(void *)((uint8_t *)floor - offsetof(struct nw_tree, floor));
+}
+
 /* A device has short lists, and its library no such function for certain. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes)
 {
@@ -26,7 +31,7 @@ uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from)
 {
     uint32_t value = 0;
 
-    for (uint8_t i = tree->width; i > 0; i--) {
+    for (unsigned i = tree->width; i > 0; i--) {
         value = (value << 8) | from[i - 1U];
     }
     return value;
@@ -34,7 +39,7 @@ uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from)
 
 void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value)
 {
-    for (uint8_t i = 0; i < tree->width; i++) {
+    for (unsigned i = 0; i < tree->width; i++) {
         to[i] = (uint8_t)(value & 0xFFU);
         value >>= 8;
     }
@@ -43,17 +48,16 @@ void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value)
 unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsigned count,
                        uint32_t sector)
 {
-    unsigned bytes = tree->entry;
+    size_t bytes = tree->entry; /* four or more */
+    uint32_t mask = (uint32_t)0xFFFFFFFFUL >> (32U - 4U * bytes);
     unsigned low = 0;
 
-    while (low < count) {
-        unsigned middle = low + (count - low) / 2U;
+    while (count > 0) { /* without a branch, which would be guessed wrong each second time */
+        unsigned half = (count + 1U) / 2U;
+        unsigned is_below = (nw_get32(entries + (low + half - 1U) * bytes) & mask) < sector;
 
-        if (nw_tree_get(tree, entries + (size_t)middle * bytes) < sector) {
-            low = middle + 1U;
-        } else {
-            count = middle;
-        }
+        low += half & (0U - is_below);
+        count -= half;
     }
     return low;
 }
@@ -74,15 +78,20 @@ uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, unsigned c
     return (uint16_t)count;
 }
 
-/* The cached copy of a page, or NULL. */
-static uint8_t *cached(const struct nw_tree *tree, uint32_t page)
+/* The frame that holds a page, or `frames`. */
+static unsigned frame_of(const struct nw_tree *tree, uint32_t page)
 {
-    for (unsigned i = 0; i < tree->frames; i++) {
-        if (tree->cached[i] == page) {
-            return tree->cache + (size_t)i * tree->floor.page_bytes;
-        }
+    unsigned frame = 0;
+
+    while (frame < tree->frames && tree->cached[frame] != page) {
+        frame++;
     }
-    return NULL;
+    return frame;
+}
+
+static uint8_t *copy_in(const struct nw_tree *tree, unsigned frame)
+{
+    return tree->cache + (size_t)frame * tree->floor.page_bytes;
 }
 
 /* Part of a node as it is on flash: twice if need be, then from its twin. */
@@ -96,7 +105,7 @@ static int read_part(struct nw_tree *tree, uint32_t page, uint32_t offset, unsig
                               .data = to};
     int result = NW_ERR_ECC;
 
-    for (uint8_t i = 0; i < 4U && result == NW_ERR_ECC; i++) {
+    for (unsigned i = 0; i < 4U && result == NW_ERR_ECC; i++) {
         req.page = page + i / 2U;
         result = nw_chip_read(&req);
         stats->reads++;
@@ -115,7 +124,7 @@ static int read_whole(struct nw_tree *tree, uint32_t page, uint8_t *to)
 {
     struct nw_floor *floor = &tree->floor;
 
-    for (uint8_t i = 0; i < 2U; i++) {
+    for (unsigned i = 0; i < 2U; i++) {
         int state = nw_floor_read(floor, page + i, to);
 
         floor->tagged.stats->map_reads++;
@@ -124,27 +133,6 @@ static int read_whole(struct nw_tree *tree, uint32_t page, uint8_t *to)
         }
     }
     return NW_ERR_ECC;
-}
-
-/* The page's copy in the cache, read if it is not there; NULL with an error in *result. */
-static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
-{
-    uint8_t *copy = cached(tree, page);
-
-    *result = NW_OK;
-    if (copy == NULL) {
-        unsigned frame = tree->hand;
-
-        tree->hand = (uint16_t)((frame + 1U) % tree->frames);
-        tree->cached[frame] = NW_FLOOR_NONE;
-        copy = tree->cache + (size_t)frame * tree->floor.page_bytes;
-        *result = read_whole(tree, page, copy);
-        if (*result != NW_OK) {
-            return NULL;
-        }
-        tree->cached[frame] = page;
-    }
-    return copy;
 }
 
 /* A few bytes of a node are read for themselves, mostly: a whole page would take longer, and put
@@ -159,43 +147,42 @@ static int is_passed(struct nw_tree *tree, unsigned length)
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                  uint8_t *to)
 {
-    int result;
+    int is_whole = length == tree->floor.page_bytes;
+    unsigned frame = frame_of(tree, page);
 
-    if (tree->frames == 0 || (cached(tree, page) == NULL && is_passed(tree, length))) {
-        return read_part(tree, page, offset, length, to);
-    }
-    const uint8_t *copy = through_cache(tree, page, &result);
+    if (frame == tree->frames) {
+        if (!is_whole && (frame == 0 || is_passed(tree, length))) {
+            return read_part(tree, page, offset, length, to);
+        }
+        if (frame == 0) {
+            return read_whole(tree, page, to);
+        }
+        frame = tree->hand;
+        tree->hand = (uint16_t)((frame + 1U) % tree->frames);
+        tree->cached[frame] = NW_FLOOR_NONE;
+        int result = read_whole(tree, page, copy_in(tree, frame));
 
-    if (copy != NULL) {
-        memcpy(to, copy + offset, length);
+        if (result != NW_OK) {
+            return result;
+        }
+        tree->cached[frame] = page;
     }
-    return result;
+    memcpy(to, copy_in(tree, frame) + offset, length);
+    return NW_OK;
 }
 
 int nw_tree_load(struct nw_tree *tree, uint32_t page)
 {
-    int result;
-
-    if (tree->frames == 0) {
-        return read_whole(tree, page, tree->floor.buffer);
-    }
-    const uint8_t *copy = through_cache(tree, page, &result);
-
-    if (copy != NULL) {
-        memcpy(tree->floor.buffer, copy, tree->floor.page_bytes);
-    }
-    return result;
+    return nw_tree_read(tree, page, 0, tree->floor.page_bytes, tree->floor.buffer);
 }
 
 void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page)
 {
-    for (unsigned i = 0; i < tree->frames; i++) {
-        if (tree->cached[i] == old) {
-            tree->cached[i] = page;
-            memcpy(tree->cache + (size_t)i * tree->floor.page_bytes, tree->floor.buffer,
-                   tree->floor.page_bytes);
-            return;
-        }
+    unsigned frame = frame_of(tree, old);
+
+    if (frame < tree->frames) {
+        tree->cached[frame] = page;
+        memcpy(copy_in(tree, frame), tree->floor.buffer, tree->floor.page_bytes);
     }
 }
 
@@ -208,10 +195,10 @@ void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end)
     }
 }
 
-void nw_tree_gain_node(struct nw_tree *tree, uint32_t place)
+void nw_tree_reach_node(struct nw_tree *tree, uint32_t place, int is)
 {
     if (place != 0) {
-        nw_floor_gain(&tree->floor, place);
-        nw_floor_gain(&tree->floor, place + 1U);
+        nw_floor_reach(&tree->floor, place, is);
+        nw_floor_reach(&tree->floor, place + 1U, is);
     }
 }

@@ -7,44 +7,50 @@
 
 #include "tree.h"
 
-/* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
- * More than a root has room for, so `most` and one: it is no root of ours, or forged tags stand
- * behind it. */
-static unsigned merge(struct nw_tree *tree, unsigned most)
+/* The entry of this sector among these, or NULL. */
+static const uint8_t *entry_of(const struct nw_tree *tree, const uint8_t *entries, unsigned count,
+                               uint32_t sector)
 {
+    unsigned at = nw_tree_lower(tree, entries, count, sector);
+    const uint8_t *entry = entries + (size_t)at * tree->entry;
+
+    return at < count && nw_tree_get(tree, entry) == sector ? entry : NULL;
+}
+
+/* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
+ * How many; NW_ERR_CORRUPT: more than a root has room for, so it is no root of ours, or forged tags
+ * stand behind it. */
+static int merge(struct nw_tree *tree)
+{
+    unsigned most = tree->root_room + NW_TREE_OVER;
     uint8_t *entries = tree->floor.buffer + tree->root_at;
     unsigned bytes = tree->entry;
     unsigned count = 0;
 
     for (unsigned i = 0; i < tree->children; i++) {
-        unsigned start = tree->child[i].start;
-        unsigned group = tree->child[i + 1U].start - start;
+        const struct nw_tree_child *child = &tree->child[i];
 
-        if (!tree->child[i].pushed) {
-            nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
-                          (size_t)group * bytes);
-            count = count + group;
-        }
+        nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)child->start * bytes,
+                      (size_t)child->group * bytes);
+        count += child->group;
     }
     for (unsigned i = 0; i < tree->change_count; i++) {
         const uint8_t *from = tree->changes + (size_t)i * bytes;
         uint32_t sector = nw_tree_get(tree, from);
-        unsigned at = nw_tree_lower(tree, entries, count, sector);
 
-        if (count == most &&
-            (at == count || nw_tree_get(tree, entries + (size_t)at * bytes) != sector)) {
-            return most + 1U;
+        if (count == most && entry_of(tree, entries, count, sector) == NULL) {
+            return NW_ERR_CORRUPT;
         }
         count = nw_tree_insert(tree, entries, count, sector,
                                nw_tree_get(tree, from + tree->width));
     }
-    return count;
+    nw_put16(tree->floor.buffer + NW_TREE_ENTRIES_AT, (uint16_t)count);
+    return (int)count;
 }
 
 static int build(struct nw_floor *floor)
 {
     struct nw_tree *tree = nw_tree_of(floor);
-    unsigned most = tree->root_room + NW_TREE_OVER;
     uint8_t *to = floor->buffer;
     int result = NW_OK;
 
@@ -54,16 +60,13 @@ static int build(struct nw_floor *floor)
         result = nw_tree_load(tree, tree->root);
     }
     tree->buffered = 0;
-    if (result != NW_OK) {
+    if (result == NW_OK) {
+        result = merge(tree);
+    }
+    if (result < 0) {
         return result;
     }
-    unsigned count = merge(tree, most);
-
-    if (count > most) {
-        return NW_ERR_CORRUPT;
-    }
     nw_put32(to + NW_FLOOR_SECTORS_AT, tree->sectors);
-    nw_put16(to + NW_TREE_ENTRIES_AT, (uint16_t)count);
     for (unsigned i = 0; i < tree->children; i++) {
         nw_tree_put(tree, to + NW_TREE_HEAD + (size_t)i * tree->width, tree->child[i].at);
     }
@@ -74,18 +77,19 @@ static int build(struct nw_floor *floor)
 static void regroup(struct nw_tree *tree, unsigned count)
 {
     const uint8_t *entries = tree->floor.buffer + tree->root_at;
+    struct nw_tree_child *child = tree->child;
+    unsigned start = 0;
 
-    for (unsigned i = 0; i < tree->children; i++) {
-        struct nw_tree_child *child = &tree->child[i];
+    for (unsigned i = 1; i <= tree->children; i++) {
+        unsigned end = nw_tree_lower(tree, entries, count, i * tree->span);
 
-        child->start = (uint16_t)nw_tree_lower(tree, entries, count, i * tree->span);
-        if (i > 0 && child->start < child[-1].start) { /* forged entries: no group is negative */
-            child->start = child[-1].start;
-        }
-        child->pushed = 0;
+        end = end > start ? end : start; /* forged entries: no group is negative */
+        child->start = (uint16_t)start;
+        child->group = (uint16_t)(end - start);
+        child++;
+        start = end;
     }
-    tree->child[tree->children].start = (uint16_t)count;
-    tree->live = (uint16_t)count;
+    tree->live = (uint16_t)start;
 }
 
 /* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
@@ -110,8 +114,12 @@ static void confirmed(struct nw_floor *floor)
 
     tree->change_count = 0;
     tree->trimmed = 0;
-    if (tree->victim != NW_FLOOR_NO_BLOCK && floor->counts[tree->victim] % NW_FLOOR_FREE == 0) {
-        tree->victim = NW_FLOOR_NO_BLOCK;
+    if (tree->victim != NW_FLOOR_NO_BLOCK) {
+        uint8_t count = floor->counts[tree->victim];
+
+        if (count == 0 || count == NW_FLOOR_FREE) {
+            tree->victim = NW_FLOOR_NO_BLOCK;
+        }
     }
 }
 
@@ -136,11 +144,9 @@ static int adopt(struct nw_floor *floor, uint32_t page)
 /* Does RAM hold a trim of this sector? */
 static int is_trimmed(const struct nw_tree *tree, uint32_t sector)
 {
-    unsigned at = nw_tree_lower(tree, tree->changes, tree->change_count, sector);
-    const uint8_t *entry = tree->changes + (size_t)at * tree->entry;
+    const uint8_t *entry = entry_of(tree, tree->changes, tree->change_count, sector);
 
-    return at < tree->change_count && nw_tree_get(tree, entry) == sector &&
-           nw_tree_get(tree, entry + tree->width) == 0;
+    return entry != NULL && nw_tree_get(tree, entry + tree->width) == 0;
 }
 
 static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
@@ -159,14 +165,12 @@ static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
 /* The list is full: what it holds goes into the root in the buffer, which a mount writes next. */
 static int fold(struct nw_tree *tree)
 {
-    unsigned most = tree->root_room + NW_TREE_OVER;
-    unsigned count = merge(tree, most);
+    int count = tree->buffered ? merge(tree) : (int)NW_ERR_CORRUPT;
 
-    if (!tree->buffered || count > most) {
+    if (count < 0) {
         return NW_ERR_CORRUPT;
     }
-    nw_put16(tree->floor.buffer + NW_TREE_ENTRIES_AT, (uint16_t)count);
-    regroup(tree, count);
+    regroup(tree, (unsigned)count);
     nw_tree_drop(tree, 0, tree->change_count, 0);
     tree->folded = 1;
     return NW_OK;
@@ -187,11 +191,9 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
         struct nw_tree_child *child = &tree->child[number];
 
         child->at = page;
-        if ((word & NW_TREE_PUSHED) != 0 && !child->pushed) {
-            tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
-            child->pushed = 1;
-        }
         if ((word & NW_TREE_PUSHED) != 0) {
+            tree->live = (uint16_t)(tree->live - child->group);
+            child->group = 0;
             unsigned first;
             unsigned count = nw_tree_changes_of(tree, (unsigned)number, &first);
 
