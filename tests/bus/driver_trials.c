@@ -270,7 +270,7 @@ void driver_trial_layer(struct driver_trial *trial, const struct nw_layer_kind *
     subject.kind = kind;
     subject.block = trial->block;
     if (kind != NULL) {
-        subject.config.spare_blocks = 11;
+        subject.config.spare_blocks = 12;
         subject.site.state = need(kind->state_bytes);
         subject.site.ram_bytes = kind->ram_bytes(&subject.site);
         assert_int_not_equal(subject.site.ram_bytes, 0);

@@ -350,7 +350,7 @@ static void torture(void **state)
 {
     struct rig rig;
     struct driver_trial trial = {.context = &rig};
-    struct nw_torture run = {.layer = "page", .chip = &rig.nand.chip, .first = 1, .runs = 12,
+    struct nw_torture run = {.layer = "tree", .chip = &rig.nand.chip, .first = 1, .runs = 12,
                              .steps = 150, .cycle = cycle, .context = &trial};
     struct nw_torture_result result;
 
