@@ -146,13 +146,13 @@ def _with_time(decides: list[Point], bursty: bool) -> list[Answer]:
         ),
         Answer(
             round(cost, 2),
-            holds=cost < -ALIKE,
-            why="EDF's heap takes time that FIFO gives to the card",
+            verdict=NOT_JUDGED,
+            why="the document tells no time of deciding; ours, of an 8051, are longer for EDF's "
+            "heap than for FIFO, so the sign is ours too",
             part=f"edf-overhead{end}",
             claim=f"EDF has more overhead than FIFO: EDF - FIFO, periods up to 40 ms{words}",
             published="< 0",
             unit="points on average",
-            tolerance=APART,
         ),
     ]
 

@@ -26,7 +26,7 @@ PUBLISHED_ENERGY, PUBLISHED_ENERGY_LRFU = 60.36, 51.98
 PUBLISHED_IDEAL, PUBLISHED_DIRECT = 12.72, 39.33
 PUBLISHED_ERASES = 30_250
 #: Of whole months.
-SPEED, LRFU_GAIN = Seeds(3.25, 3.86, "times"), Seeds(19.1, 20.0, "points")
+LRFU_GAIN = Seeds(19.1, 20.0, "points")
 INTRA_GAIN = Seeds(-18.2, -8.4, "points")
 ENERGY, ENERGY_LRFU = Seeds(4.9, 13.9, "points"), Seeds(-3.4, 7.8, "points")
 UNDER, OVER = Seeds(11.1, 16.3, "points"), Seeds(190.5, 198.9, "points")
@@ -233,10 +233,10 @@ def speed(quick: bool) -> Report:
     answers = [
         Answer(
             round(vflash, 2),
-            holds=near(vflash, PUBLISHED_SPEED, points=SPEED.off),
-            why="times of the model's flash and NVM alone: no software beside them, which makes "
-            "applications that only write small updates much faster than published",
-            tolerance=SPEED.told,
+            verdict=NOT_JUDGED,
+            why=f"numbers of the model that the thesis does not give decide: {min(varied):.1f} to "
+            f"{max(varied):.1f}. No software beside flash and NVM makes applications that only "
+            "write small updates much faster than published",
         ),
         Answer(
             round(best, 2),

@@ -97,8 +97,12 @@ def test_a_broken_model_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 def test_edf_is_judged_where_late_ones_are_kept_too() -> None:
     """Goal: EDF is not like FIFO where its heap's time fills a queue that FIFO still empties; that
     panel was left out. Without that time the two are one, and overhead is none."""
-    for series, verdicts in (("decides", [True, False, True]), ("paper", [True, True, False])):
+    for series, verdicts, costs in (
+        ("decides", [True, False], True),
+        ("paper", [True, True], False),
+    ):
         points = sweeps.sweep((35,), periods._all_flows, True, series)
         answers = periods._with_time(points, False)
         assert [one.part for one in answers] == ["reorder", "edf", "edf-overhead"]
-        assert [one.holds for one in answers] == verdicts, series
+        assert [one.holds for one in answers[:2]] == verdicts, series
+        assert (float(answers[2].measured) < -periods.ALIKE) == costs
