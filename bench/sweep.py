@@ -13,14 +13,14 @@ from lab.benches import Figure, bench
 from nandwich.replay import play, pool
 
 TRIES = 3
-FEW, MANY = 20, 120
+FEW, MANY = 50, 550
 KNOWN = 10_000
-SHORT = "gen:zipf,requests=20K"
 LONG = "gen:zipf,requests=300K,writes=100%"
 SMALLEST = "gen:zipf,requests=1"
+BLOCKS = 64
 
 
-def _spec(folder: Path, source: str, seeds: int, blocks: int = 0) -> Path:
+def _spec(folder: Path, source: str, seeds: int, blocks: int) -> Path:
     file = folder / "spec.toml"
     file.write_text(
         f'[sweep]\nverb = "replay"\nseeds = {list(range(1, seeds + 1))}\n'
@@ -46,7 +46,7 @@ def _alone(seeds: int) -> float:
     """Processor seconds of the replays without a command around them."""
     before = time.process_time()
     for seed in range(1, seeds + 1):
-        options = play.Options(SHORT, seed=seed)
+        options = play.Options(SMALLEST, blocks=BLOCKS, seed=seed)
         outcome = pool.play_one(options, lambda _: None)
         if outcome.state != "done":
             raise AssertionError(outcome.why)
@@ -56,7 +56,7 @@ def _alone(seeds: int) -> float:
 def _overhead_ms(folder: Path) -> float:
     """What each further point takes beside its replay: the start of the command is in none."""
     few, many = (
-        min(_swept(_spec(folder, SHORT, seeds), 1)[0] for _ in range(TRIES))
+        min(_swept(_spec(folder, SMALLEST, seeds, BLOCKS), 1)[0] for _ in range(TRIES))
         for seeds in (FEW, MANY)
     )
     alone = min(_alone(MANY - FEW) for _ in range(TRIES))
@@ -69,9 +69,9 @@ def sweep() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         overhead = _overhead_ms(folder)
-        file = _spec(folder, LONG, 8)
+        file = _spec(folder, LONG, 8, 0)
         one, two = (min(_swept(file, jobs)[1] for _ in range(TRIES)) for jobs in (1, 2))
-        file = _spec(folder, SMALLEST, KNOWN, blocks=64)
+        file = _spec(folder, SMALLEST, KNOWN, BLOCKS)
         _swept(file, 2)
         known = min(_swept(file, 1, known=True)[1] for _ in range(TRIES))
     return [

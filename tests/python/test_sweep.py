@@ -27,7 +27,7 @@ from nandwich import paths
 from nandwich.cli import verb_sweep
 from nandwich.cli.main import main
 from nandwich.cli.sweep import spec
-from nandwich.cli.sweep.point import Point, run_point
+from nandwich.cli.sweep.point import Keys, Point, run_point
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -392,6 +392,76 @@ def test_ranges_and_samples(tmp_path: Path) -> None:
     assert len(set(drawn)) > 40
     assert 8192 <= min(drawn) < 12000
     assert 50000 < max(drawn) <= 65536
+
+
+OF_VERBS = {
+    "sched": """
+        [base]
+        runs = 1
+        bound = false
+        [axes]
+        seed = [1, 2]
+        policy = ["slack", ["fifo", "edf"]]""",
+    "energy": """
+        [axes]
+        file = ["examples/nodes/camera.toml"]""",
+    "vmtrace": """
+        [base]
+        path = "sort.acc"
+        frames = 512
+        [axes]
+        ram = [4096, "8K"]
+        policy = ["lru", "lru,belady"]""",
+    "run": """
+        [base]
+        sources = ["examples/sort.c"]
+        once = true
+        native = false
+        arguments = ["heap", "1000"]
+        [axes]
+        ram = ["16K", "32K"]""",
+}
+
+
+@pytest.mark.parametrize("verb", OF_VERBS)
+def test_every_verb_is_swept(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: whatever the verb, its points are lines that can be run, two sweeps give the same
+    bytes, and the second look at a store plays nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
+    Path("examples").symlink_to(ROOT / "examples")
+    if verb == "vmtrace":
+        line = ["run", "examples/sort.c", "--once", "--no-native", "--record-accesses", "sort.acc"]
+        assert CliRunner().invoke(main, [*line, "--", "heap", "1000"]).exit_code == 0
+    file = written(Path(), f'[sweep]\nverb = "{verb}"\n{OF_VERBS[verb]}')
+    for jobs in ("1", "2"):
+        done = ran(file, "--jobs", jobs, "--store", jobs, "--export", f"{jobs}.json")
+        assert done.exit_code == 0, done.stderr
+    assert Path("1.json").read_bytes() == Path("2.json").read_bytes()
+    value = json.loads(Path("1.json").read_text())
+    validate("sweep-1", value)
+    rows = {"sched": 6, "energy": 1, "vmtrace": 6, "run": 2}
+    assert len(value["rows"]) == rows[verb]
+    assert all(row["values"] for row in value["rows"])
+    line = [*shlex.split(value["rows"][-1]["command"])[1:]]
+    again = CliRunner().invoke(main, [verb, "--json", "alone.json", *line[1:]])
+    assert again.exit_code == 0, again.stderr
+    assert ran(file, "--store", "1", "--dry-run").stdout.splitlines()[-1] == "time     none"
+
+
+@pytest.mark.quick
+def test_a_key_knows_the_files_that_files_name(tmp_path: Path) -> None:
+    """Goal: a header of a program, or a part that a scenario names, is an input too."""
+    (tmp_path / "program.c").write_text('#include "far.h"\n')
+    (tmp_path / "far.h").write_text('#include "near.h"\n')
+    (tmp_path / "scenario.toml").write_text('device = "part.toml"\n')
+    for inner in ("near.h", "part.toml"):
+        keys = set()
+        for text in ("one", "two", "two"):
+            (tmp_path / inner).write_text(text)
+            texts = (str(tmp_path / "program.c"), str(tmp_path / "scenario.toml"))
+            keys.add(Keys().of(Point("run", texts, texts=texts)))
+        assert len(keys) == 2, inner
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:

@@ -110,11 +110,11 @@ def command(
     if dry_run:
         if table or keep or json_target:
             raise InputError("--dry-run plays nothing: leave out --export, --keep and --json")
-        _tell_plan(asked, names, Store(target, keys), workers)
+        _tell_plan(asked, names, Store(target), workers)
         return
     lock = locks.Lock(target)
     try:
-        with signals.unwinding(), Store(target, keys) as results:
+        with signals.unwinding(), Store(target) as results:
             played = _play(asked, names, results, workers, lock, again=again)
     finally:
         lock.release()
@@ -130,7 +130,7 @@ def command(
 
 def _files(asked: Sequence[Point]) -> list[Path]:
     """What the points name and is a file."""
-    named = {word for one in asked for word in one.arguments}
+    named = {word for one in asked for word in one.texts}
     return [Path(word) for word in sorted(named) if is_file(word)]
 
 

@@ -5,7 +5,6 @@ A row is written as soon as its point ends. A process that is killed loses no ro
 log (WAL) of sqlite sees to that.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nandwich.cli.sweep.point import Keys, Point
+from nandwich.cli.sweep.point import Point
 from nandwich.errors import InputError, RunError
 
 _FORMAT = 1  # user_version of the file
@@ -24,7 +23,6 @@ _TABLE = """CREATE TABLE IF NOT EXISTS point (
     state TEXT NOT NULL,
     why TEXT NOT NULL,
     document TEXT NOT NULL, -- what --json of the verb writes; empty where there is none
-    inputs TEXT NOT NULL, -- JSON: SHA-256 of each file that was read, by its name
     took_ns INTEGER NOT NULL
 )"""
 
@@ -41,9 +39,8 @@ class Kept:
 class Store:
     """The file; a context. It is made when it is not there."""
 
-    def __init__(self, path: Path, keys: Keys) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._keys = keys
 
     def __enter__(self) -> "Store":
         with self._told():
@@ -64,28 +61,22 @@ class Store:
         self._file.close()
 
     def get(self, key: str) -> Kept | None:
-        """What is kept; None also where a file that the point read is another one now."""
+        """What is kept under a key."""
         with self._told():
             row = self._file.execute(
-                "SELECT state, why, document, inputs FROM point WHERE key = ?", (key,)
+                "SELECT state, why, document FROM point WHERE key = ?", (key,)
             ).fetchone()
-        if row is None:
-            return None
-        inputs: dict[str, str] = json.loads(row[3])
-        same = all(self._keys.hash(name) == digest for name, digest in inputs.items())
-        return Kept(*row[:3]) if same else None
+        return None if row is None else Kept(*row)
 
     def put(self, key: str, point: Point, said: dict[str, Any]) -> Kept:
         """Keeps what `run_point` answered, at once."""
-        document = str(said["document"])
-        inputs = json.loads(document)["provenance"]["inputs"] if document else {}
-        row = (key, point.verb, point.command, said["state"], said["why"], document)
+        told = (said["state"], said["why"], said["document"])
         with self._told():
             self._file.execute(
-                "INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row, json.dumps(inputs), said["took_ns"]),
+                "INSERT OR REPLACE INTO point VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (key, point.verb, point.command, *told, said["took_ns"]),
             )
-        return Kept(*row[3:])
+        return Kept(*told)
 
     def mean_ns(self, verb: str) -> float | None:
         """Of a point of this verb, by all that were played; None: none was."""

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import io
 import json
+import re
 import shlex
 import sys
 import time
@@ -16,13 +17,21 @@ from typing import Any
 
 import click
 
-from nandwich import _native
+from nandwich import _native, paths
 from nandwich.cli import output
 from nandwich.cli.sweep.verbs import Verb
 from nandwich.errors import InputError
 from nandwich.replay import play
 
 _FORMAT = 1  # of what a key is made of
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+#: How files of a kind name others.
+_NAMES = {
+    ".toml": re.compile(r"""["']([^"'\n]+)["']"""),
+    ".c": _INCLUDE,
+    ".h": _INCLUDE,
+}
+_MOST_BYTES = 1 << 24  # of such a file
 _LAST_WORDS = 2000  # characters of stderr that tell why a verb failed
 
 
@@ -33,6 +42,7 @@ class Point:
     verb: str
     arguments: tuple[str, ...]
     chosen: dict[str, Any] = field(default_factory=dict, compare=False)
+    texts: tuple[str, ...] = field(default=(), compare=False)  # of the arguments; some name files
 
     @property
     def command(self) -> str:
@@ -50,7 +60,8 @@ def run_point(point: Point) -> dict[str, Any]:
     state, why = "done", ""
     with _captured(point) as (said, talked):
         try:
-            arguments = [*point.arguments, "--json", "-"]
+            # In front: behind `--` it would be a word for the program.
+            arguments = ["--json", "-", *point.arguments]
             code = Verb(point.verb).command.main(
                 arguments, f"nandwich {point.verb}", standalone_mode=False
             )
@@ -89,9 +100,11 @@ def _captured(point: Point) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
 
 @functools.cache
 def code_version() -> str:
-    """Hash of what a result hangs on beside the point: the binding, and the package's sources."""
+    """Hash of what a result hangs on beside the point: the binding, the package's sources, and what
+    programs are built with."""
     package = Path(__file__).resolve().parents[2]
-    sources = [*sorted(package.rglob("*.py")), Path(str(_native.__file__))]
+    built = sorted(one for one in (paths.build_dir() / "lib").glob("*") if one.is_file())
+    sources = [*sorted(package.rglob("*.py")), Path(str(_native.__file__)), *built]
     digest = hashlib.sha256()
     for path in sources:
         digest.update(f"{path.name} {output.file_sha256(path)}\n".encode())
@@ -106,16 +119,38 @@ class Keys:
 
     def of(self, point: Point) -> str:
         """What a result is kept under: the same line, code and files have the same key."""
-        named = [(one, self.hash(one)) for one in point.arguments]
+        named = [(one, self.hash(one)) for one in point.texts]
         known = [pair for pair in named if pair[1] is not None]
         text = json.dumps([_FORMAT, point.verb, point.arguments, code_version(), known])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def hash(self, name: str) -> str | None:
-        """Of the content of a file; None where there is no file of that name."""
+        """Of a file, and of the files that it names; None where there is no file of that name."""
         if name not in self._hashes:
-            self._hashes[name] = _file_hash(name)
+            self._hashes[name] = None  # of a file that names itself
+            self._hashes[name] = self._new(name)
         return self._hashes[name]
+
+    def _new(self, name: str) -> str | None:
+        if not is_file(name):
+            return None
+        path = Path(name)
+        try:
+            digest = output.file_sha256(path)
+            inner = [self.hash(one) for one in _named(path)]
+        except OSError as error:
+            raise InputError(f"cannot read {name}: {error.strerror}") from error
+        return hashlib.sha256(json.dumps([digest, inner]).encode()).hexdigest()
+
+
+def _named(path: Path) -> list[str]:
+    """The files that one names: a part or a report in TOML, a header in quotes in C."""
+    kind = _NAMES.get(path.suffix)
+    if kind is None or path.stat().st_size > _MOST_BYTES:
+        return []
+    words = kind.findall(path.read_text("utf-8", "replace"))
+    candidates = [path.parent / word for word in words] + [Path(word) for word in words]
+    return sorted({str(one) for one in candidates if is_file(str(one))})
 
 
 def is_file(name: str) -> bool:
@@ -124,10 +159,3 @@ def is_file(name: str) -> bool:
         return Path(name).is_file()
     except (OSError, ValueError):  # no name of a file at all: too long, say
         return False
-
-
-def _file_hash(name: str) -> str | None:
-    try:
-        return output.file_sha256(Path(name)) if is_file(name) else None
-    except OSError as error:
-        raise InputError(f"cannot read {name}: {error.strerror}") from error

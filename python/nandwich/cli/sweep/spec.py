@@ -168,15 +168,21 @@ def read(path: Path) -> Spec:
         chosen = [one | {_SEED: seed} for one in chosen for seed in seeds]
     for mine in chosen:
         shown = {key: mine.get(key, reader.base.get(key)) for key in varying}
-        points.append(Point(reader.verb.name, _arguments(reader.verb, reader.base | mine), shown))
+        points.append(_point(reader.verb, reader.base | mine, shown))
     _check(reader, points)
     return Spec(reader.verb.name, points)
 
 
-def _arguments(verb: Verb, values: Mapping[str, Any]) -> tuple[str, ...]:
+def _point(verb: Verb, values: Values, shown: Values) -> Point:
     """Of two specs that ask the same the same, whatever their order."""
-    keys = [key for key in verb.keys if key in values]
-    return tuple(word for key in keys for word in verb.words(key, values[key]))
+    arguments: list[str] = []
+    texts: list[str] = []
+    for key in verb.keys:
+        if key in values:
+            words = verb.words(key, values[key])
+            arguments += words
+            texts += _texts(key, words) if verb.may_name_files(key) else ()
+    return Point(verb.name, tuple(arguments), shown, tuple(texts))
 
 
 def _seeds(reader: _Reader) -> list[int]:

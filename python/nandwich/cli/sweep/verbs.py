@@ -19,10 +19,18 @@ from nandwich.errors import InputError
 from nandwich.replay import play
 
 #: Options of a verb that write files, or that belong to a single run.
+_TIMELINE = frozenset({"json_target", "timeline", "timeline_window"})
+_BOARD = frozenset({"target", "layout", "frames", "stack", "vm_base", "fault"})
 _NOT_HERE = {
-    "replay": frozenset({"json_target", "snapshot", "timeline", "timeline_window"}),
+    "replay": _TIMELINE | {"snapshot"},
+    "run": _TIMELINE | _BOARD | {"image", "record", "accesses", "profile", "quiet"},
+    "sched": _TIMELINE,
+    "vmtrace": frozenset({"json_target", "picture", "policies"}),
+    "energy": frozenset({"json_target", "plot"}),
 }
 VERBS = tuple(_NOT_HERE)
+#: What stands behind `--` on the command line of run: words for the program.
+_BEHIND = "arguments"
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,8 @@ class Verb:
             if isinstance(one, click.Option):
                 names = (*one.opts, *one.secondary_opts)
                 found |= {name[2:]: one for name in names if name.startswith("--")}
+        if self.name == "run":
+            found[_BEHIND] = click.Argument([_BEHIND], nargs=-1)
         return found
 
     def words(self, key: str, value: Any) -> list[str]:
@@ -60,8 +70,13 @@ class Verb:
         values = value if isinstance(value, list) and several else [value]
         texts = [_text(each) for each in values]
         if isinstance(one, click.Argument):
-            return texts
+            return ["--", *texts] if key == _BEHIND else texts
         return [word for text in texts for word in _option(key, text)]
+
+    def may_name_files(self, key: str) -> bool:
+        """Whether the values of a key are texts: a number is no file, whatever lies around."""
+        kind = self.keys[key].type
+        return kind is click.STRING or isinstance(kind, click.Path)
 
     def check(self, arguments: Sequence[str]) -> None:
         """Refuses a line that the verb would refuse; click.UsageError or InputError."""
@@ -69,8 +84,13 @@ class Verb:
             for path in play.inputs(points.parsed(arguments)):
                 _check_file(str(path))
             return
-        with self.command.make_context(f"nandwich {self.name}", list(arguments)):
-            pass
+        with self.command.make_context(f"nandwich {self.name}", list(arguments)) as context:
+            for one in self.command.params:
+                if isinstance(one, click.Argument) or isinstance(one.type, click.Path):
+                    value = context.params.get(str(one.name))
+                    for name in value if isinstance(value, tuple) else (value,):
+                        if name is not None:
+                            _check_file(str(name))
 
 
 def _flag(option: click.Option, key: str, value: Any) -> list[str]:
