@@ -349,6 +349,7 @@ json = ["x"]
         (GRID.replace("blocks = 64", "seed = 3"), "6: either seeds of [sweep], or a seed here"),
         (GRID.replace("blocks = 64", "axes = 3"), "6: unknown key 'axes'"),
         ('axes = 3\n[sweep]\nverb = "replay"', "1: axes is a table"),
+        ('point = []\n[sweep]\nverb = "replay"', "1: points are tables: [[point]]"),
         ("sweep = ", "1: error: not TOML"),
     ],
 )

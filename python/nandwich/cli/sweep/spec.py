@@ -27,7 +27,7 @@ from nandwich.errors import InputError
 from nandwich.twin import tomlfile
 from nandwich.twin.tomlfile import TomlFile
 
-_MOST_POINTS = 1_000_000
+_MOST_POINTS = 100_000
 _MOST_STEPS = 100_000
 _MOST_CHECKED = 200
 _SEED = "seed"
@@ -205,7 +205,7 @@ def _seeds(reader: _Reader) -> list[int]:
 def _listed(reader: _Reader) -> list[Values]:
     """The tables [[point]]."""
     found = reader.file.tree["point"]
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
         reader.fault("point", "points are tables: [[point]]")
         return []
     for key in ("axes",) if "axes" in reader.file.tree else ():
