@@ -414,7 +414,7 @@ def test_a_process_that_is_killed_takes_one_replay_with_it(monkeypatch: pytest.M
 
     monkeypatch.setattr(pool, "play_one", dies)
     points = [play.Options(SMALL, ftl=ftl) for ftl in ("page", "fast", "tree", "log")]
-    with pool.Pool(points, 1) as workers:
+    with pool.Pool(pool.replays(points), 1) as workers:
         states = {number: one.state for number, one in workers.outcomes(lambda _: None)}
     assert states == {0: "done", 1: "failed", 2: "done", 3: "done"}
 

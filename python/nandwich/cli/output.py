@@ -5,6 +5,7 @@ stdout carries data only (a table, or JSON with `--json -`); everything else goe
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -32,6 +33,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+@functools.cache
 def _commit() -> str | None:
     """The checkout's commit, '+' appended when tracked files differ; None outside git."""
     if paths.CHECKOUT is None:
@@ -182,7 +184,8 @@ class _Lines:
     """Where nobody sees a bar grow, a line now and then: the first after two seconds, and the
     longer the work, the rarer."""
 
-    def __init__(self, description: str, total: int) -> None:
+    def __init__(self, description: str, total: int, rate: str) -> None:
+        self._rate = rate
         self._description = description
         self._total = total
         self._done = 0
@@ -201,7 +204,8 @@ class _Lines:
             return f"{self._description}: {self._done} in {took_s:.0f} s"
         left_s = took_s * (self._total - self._done) / self._done
         share = 100 * self._done // self._total
-        return f"{self._description}: {share} %, about {left_s:.0f} s left"
+        rate = f" {self._done / took_s:.1f} {self._rate} a second," if self._rate else ""
+        return f"{self._description}: {share} %,{rate} about {left_s:.0f} s left"
 
 
 _FIRST_LINE_S = 2.0
@@ -234,21 +238,30 @@ def stage(description: str, *, shared: bool = False) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress(description: str, total: int) -> Iterator[Progress]:
-    """A bar with time left, on stderr; where stderr is no terminal a line every few seconds."""
+def progress(description: str, total: int, *, rate: str = "") -> Iterator[Progress]:
+    """A bar with time left, on stderr; where stderr is no terminal a line every few seconds.
+
+    `rate`: what is counted, where it is told how many a second there are."""
     if not _is_seen():
-        yield _Lines(description, total)
+        yield _Lines(description, total, rate)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
+    from rich.text import Text
 
-    columns = (
+    class Rate(TextColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:.1f} {rate} a second")
+
+    columns: list[ProgressColumn] = [
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed}/{task.total}"),
         TimeRemainingColumn(),
-    )
+    ]
+    if rate:
+        columns.insert(3, Rate(""))
     with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=total)
 

@@ -63,7 +63,8 @@ class Series:
             output.talk(f"{output.counted(len(self._tasks) - len(todo), 'replay')} kept already")
         whole = True
         try:
-            with pool.Pool([self._tasks[i].point.options for i in todo], jobs) as workers:
+            work = pool.replays([self._tasks[i].point.options for i in todo])
+            with pool.Pool(work, jobs) as workers:
                 what = output.counted(len(todo), "replay")
                 with output.progress(what, len(todo) * pool.PARTS) as bar:
                     for number, outcome in workers.outcomes(bar.advance):

@@ -302,7 +302,9 @@ class NoRoomError(InputError):
 
 
 def check_names(options: Options) -> None:
-    """Refuse a part, a layer or a policy that nobody knows; InputError."""
+    """Refuse a workload, a part, a layer or a policy that nobody knows; InputError."""
+    if is_generated(options.source):
+        _changes(options.source.removeprefix(GENERATED))
     parts.resolve(options.chip)
     if options.ftl not in LAYERS:
         raise names.unknown("translation layer", options.ftl, LAYERS)

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many replays in several processes. Each gives what it gives alone, whatever their number.
 
-A process plays one replay after another, so one that dies takes one replay with it.
+A process plays one replay after another, so one that dies takes one replay with it. Other work that
+ends in an Outcome goes the same way.
 """
 
 import contextlib
 import multiprocessing
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from nandwich.errors import NandwichError
 from nandwich.replay import play
@@ -21,6 +23,8 @@ from nandwich.replay import play
 PARTS = 100
 #: Nothing has to be loaded again, and the parent has no threads while it starts processes.
 _CONTEXT = multiprocessing.get_context("fork")
+_Point = TypeVar("_Point")
+Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Outcome:
     why: str = ""
 
 
-def play_one(options: play.Options, advance: Callable[[int], None]) -> Outcome:
+def play_one(options: play.Options, advance: Advance) -> Outcome:
     """One replay from beginning to end; `advance` is told at most PARTS parts of it."""
     try:
         played = play.prepare(options)
@@ -62,7 +66,7 @@ def _steps(played: play.Play) -> int:
 class _Parts:
     """Steps of a replay, told in parts of it."""
 
-    def __init__(self, steps: int, told: Callable[[int], None]) -> None:
+    def __init__(self, steps: int, told: Advance) -> None:
         self._steps = steps
         self._told = told
         self._done = 0
@@ -76,17 +80,33 @@ class _Parts:
             self._parts = parts
 
 
-def _serve(mine: Connection, others: Sequence[Connection], points: Sequence[play.Options]) -> None:
+@dataclass(frozen=True)
+class Work(Generic[_Point]):
+    """What a pool does with each of its points."""
+
+    points: Sequence[_Point]
+    play: Callable[[_Point, Advance], Outcome]
+    tries: int = 1  # of a point whose process dies
+    started: Callable[[], None] = lambda: None  # called in each process first
+
+
+def replays(points: Sequence[play.Options]) -> Work[play.Options]:
+    """Each of them played once."""
+    return Work(points, play_one)
+
+
+def _serve(mine: Connection, others: Sequence[Connection], work: Work[Any]) -> None:
     """What a process of the pool does: plays the points whose numbers it is sent."""
     for one in others:
         one.close()  # else nobody would notice that the parent is gone
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_DFL)
+    work.started()
     # A parent that is gone reads no answer.
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while (number := mine.recv()) is not None:
-            mine.send(play_one(points[number], mine.send))
+            mine.send(work.play(work.points[number], mine.send))
 
 
 @dataclass
@@ -100,11 +120,12 @@ class _Worker:
 class Pool:
     """Processes that play points. A context: at its end none of them is left."""
 
-    def __init__(self, points: Sequence[play.Options], jobs: int) -> None:
-        self._points = points
-        self._todo = list(range(len(points)))
+    def __init__(self, work: Work[Any], jobs: int) -> None:
+        self._work = work
+        self._todo = list(range(len(work.points)))[::-1]  # the next one last
         self._workers: list[_Worker] = []
-        self._jobs = min(jobs, len(points))
+        self._jobs = min(jobs, len(work.points))
+        self._deaths: Counter[int] = Counter()  # by the number of the point
 
     def __enter__(self) -> "Pool":
         for _ in range(self._jobs):
@@ -121,12 +142,12 @@ class Pool:
     def _start(self) -> None:
         ours, theirs = _CONTEXT.Pipe()
         others = [ours, *(worker.pipe for worker in self._workers)]
-        process = _CONTEXT.Process(target=_serve, args=(theirs, others, self._points), daemon=True)
+        process = _CONTEXT.Process(target=_serve, args=(theirs, others, self._work), daemon=True)
         process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours))
 
-    def outcomes(self, advance: Callable[[int], None]) -> Iterator[tuple[int, Outcome]]:
+    def outcomes(self, advance: Advance) -> Iterator[tuple[int, Outcome]]:
         """Numbers of points with what became of them, as they end."""
         for worker in self._workers:
             self._give(worker)
@@ -138,10 +159,23 @@ class Pool:
                     worker.parts += said
                     advance(said)
                     continue
-                advance(PARTS - worker.parts)
                 ended = worker.number
+                if said is None and self._goes_again(ended):
+                    advance(-worker.parts)
+                    self._give(worker)
+                    continue
+                outcome = _death(worker.process) if said is None else said
+                advance(PARTS - worker.parts)
                 self._give(worker)
-                yield ended, said
+                yield ended, outcome
+
+    def _goes_again(self, number: int) -> bool:
+        """Whether a point whose process died has another try; it is the next one then."""
+        self._deaths[number] += 1
+        if self._deaths[number] >= self._work.tries:
+            return False
+        self._todo.append(number)
+        return True
 
     def _give(self, worker: _Worker) -> None:
         """The next point to a process, or to a new one where that is gone."""
@@ -153,19 +187,26 @@ class Pool:
             worker.pipe.close()
             self._start()
             worker = self._workers[-1]
-        worker.number = self._todo.pop(0)
-        worker.pipe.send(worker.number)
+        worker.number = self._todo.pop()
+        with contextlib.suppress(BrokenPipeError):  # it died just now, which is heard next
+            worker.pipe.send(worker.number)
 
-    def _hear(self, worker: _Worker) -> int | Outcome:
+    def _hear(self, worker: _Worker) -> int | Outcome | None:
+        """What a process says; None: it is dead."""
         try:
             said: int | Outcome = worker.pipe.recv()
         except (EOFError, ConnectionResetError):
             worker.process.join()
-            code = worker.process.exitcode or 0
-            how = f"by signal {-code}" if code < 0 else f"with code {code}"
-            memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
-            return Outcome("failed", why=f"its process ended {how}{memory}")
+            return None
         return said
+
+
+def _death(process: ForkProcess) -> Outcome:
+    """What became of the point of a process that died."""
+    code = process.exitcode or 0
+    how = f"by signal {-code}" if code < 0 else f"with code {code}"
+    memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
+    return Outcome("failed", why=f"its process ended {how}{memory}")
 
 
 def processors() -> int:

@@ -199,6 +199,12 @@ _TORTURE: tuple[Row, ...] = (
     (Metric("changes", "changes", "", ""), ("result", "changes")),
 )
 
+_PAGING: tuple[Row, ...] = (
+    (Metric("faults", "faults", "", "less", True), ("faults",)),
+    (Metric("writebacks", "write-backs", "", "less", True), ("writebacks",)),
+    (Metric("cost_reads", "cost in reads", "", "less", True), ("cost_reads",)),
+)
+
 _POLICY: tuple[Row, ...] = (
     (Metric("met_percent", "deadlines met", "%", "more", True), ("met_percent",)),
     (Metric("late", "late", "", "less", True), ("total", "late")),
@@ -254,6 +260,8 @@ def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         return _energy(document, name)
     if document.schema == "nandwich.bench/1":
         return _bench(document, name)
+    if document.schema == "nandwich.vmtrace/1":
+        return _vmtrace(document, name)
     rows = _ROWS[document.schema]
     config = dict(_config(document))
     return [_result(document, name, config, rows)], list(METRICS[document.schema])
@@ -338,6 +346,23 @@ def _sched(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         whole = _result(part, f"{name} {policy}".strip(), config | {"policy": policy}, rows)
         found.append(Result(whole.name, whole.path, whole.config, whole.values, policy == "bound"))
     return found, [metric for metric, _ in _POLICY]
+
+
+def _vmtrace(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
+    """A result for each policy with each RAM and size of frames."""
+    found = []
+    for size in document.at("frames"):
+        for one in size["results"]:
+            config = {
+                "policy": str(one["policy"]),
+                "ram": str(one["ram_bytes"]),
+                "frame": str(size["frame_bytes"]),
+            }
+            words = " ".join(f"{key}={value}" for key, value in list(config.items())[1:])
+            part = Document(document.path, document.schema, one)
+            whole = f"{name} {one['policy']} {words}".strip()
+            found.append(_result(part, whole, config, _PAGING))
+    return found, [metric for metric, _ in _PAGING]
 
 
 def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:

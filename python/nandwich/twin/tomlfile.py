@@ -3,6 +3,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,15 +75,23 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]
 
 
 def _lines(text: str) -> dict[str, int]:
-    """Lines of tables and keys. Text inside a multi-line string may add keys nobody asks for."""
+    """Lines of tables and keys; those of the third `[[point]]` are `point.2.KEY` too. Text inside a
+    multi-line string may add keys nobody asks for."""
     lines: dict[str, int] = {}
-    prefix = ""
+    seen: Counter[str] = Counter()
+    places = [""]
     for number, line in enumerate(text.splitlines(), start=1):
         if table := _TABLE.match(line):
-            prefix = _plain(table[1]) + "."
-            lines.setdefault(prefix[:-1], number)
+            name = _plain(table[1])
+            places = [f"{name}."]
+            if line.lstrip().startswith("[["):
+                places.append(f"{name}.{seen[name]}.")
+                seen[name] += 1
+            for place in places:
+                lines.setdefault(place[:-1], number)
         elif key := _KEY.match(line):
-            lines.setdefault(prefix + _plain(key[1]), number)
+            for place in places:
+                lines.setdefault(place + _plain(key[1]), number)
     return lines
 
 
