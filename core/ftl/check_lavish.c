@@ -89,7 +89,8 @@ static int is_taken(const struct nw_ftl_lavish *lavish, const struct nw_lavish_l
         part -= lavish->lavish_sectors;
     }
     return index < logical->next && block < lavish->lavish_count &&
-           !nw_lavish_bit(lavish, nw_lavish_page(lavish, block, part) / lavish->block_pages);
+           !nw_lavish_bit(lavish, (unsigned)(nw_lavish_page(lavish, block, part) /
+                                             lavish->block_pages));
 }
 
 /* A map in RAM: each sector in a page of its own, as many in the data block as are counted. */
