@@ -136,20 +136,6 @@ int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block)
     return result < 0 ? result : NW_OK;
 }
 
-uint16_t nw_blocks_hold(struct nw_blocks *blocks)
-{
-    uint16_t block = blocks->next[list_at(blocks, FREE_LIST)];
-
-    if (block >= blocks->count) {
-        block = blocks->next[list_at(blocks, READY_LIST)];
-    }
-    if (block >= blocks->count) {
-        return NW_NO_BLOCK;
-    }
-    nw_blocks_claim(blocks, block);
-    return block;
-}
-
 /* Heal one block, when: enum nw_heal_when. 1: one was. Work ahead heals none: that would not fit
  * its budget. */
 static int heal(struct nw_blocks *blocks, int when)
@@ -178,7 +164,8 @@ int nw_blocks_heal_now(struct nw_blocks *blocks)
     return heal(blocks, NW_HEAL_NOW);
 }
 
-void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
+/* A free block becomes used; any other stays what it is. */
+static void claim(struct nw_blocks *blocks, uint16_t block)
 {
     if (blocks->state[block] >= NW_BLOCK_USED) {
         return;
@@ -211,7 +198,7 @@ void nw_blocks_give(struct nw_blocks *blocks, uint16_t block)
 
 int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
 {
-    nw_blocks_claim(blocks, block);
+    claim(blocks, block);
     int result = nw_blocks_erase(blocks, block);
 
     if (blocks->state[block] == NW_BLOCK_USED) {
@@ -267,7 +254,7 @@ int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
         } while (block >= 0 && blocks->state[block] == NW_BLOCK_BAD);
     }
     if (block >= 0) {
-        nw_blocks_claim(blocks, (uint16_t)block);
+        claim(blocks, (uint16_t)block);
     }
     return block;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - the erase blocks of a chip as translation layers see them: free, ready, used or bad.
+ * blocks.h - the erase blocks of a chip as the models see them: free, ready, used or bad.
  *
  *   free    content does not matter any more; erased when it is taken
  *   ready   free, and erased ahead in this session
@@ -8,8 +8,7 @@
  *   bad     marked on the chip, never touched again
  *   worn    holds nothing and waits to be healed; only with a wear policy that heals
  *
- * Nothing is trusted across a power cut: after nw_blocks_load() every good block is free, none is
- * ready. An owner that finds its blocks again on flash claims them.
+ * After nw_blocks_load() every good block is free, none is ready.
  *
  * Free blocks leave in the order they came, which already spreads wear over all blocks that move;
  * among the first NW_BLOCKS_LOOK of them the one with the fewest erases goes first. A wear policy
@@ -20,8 +19,8 @@
  *
  * RAM: 9 bytes a block and 4 a list.
  */
-#ifndef NANDWICH_FTL_BLOCKS_H
-#define NANDWICH_FTL_BLOCKS_H
+#ifndef NANDWICH_MODELS_BLOCKS_H
+#define NANDWICH_MODELS_BLOCKS_H
 
 #include <stdint.h>
 
@@ -43,7 +42,7 @@ struct nw_blocks {
     uint8_t idle; /* set by the owner while it works ahead: no block is healed for that */
     struct nw_wear *wear;    /* NULL: none */
     uint8_t *state;          /* by block: enum nw_block_state */
-    uint32_t *erases;        /* by block: erases known of; the owner may set it from flash */
+    uint32_t *erases;        /* by block: erases since nw_blocks_load() */
     uint16_t *next;          /* circular lists through block numbers; entry count + i is list i */
     uint16_t *prev;
     struct nw_tagged tagged; /* the chip, for all that the owner does there */
@@ -80,16 +79,9 @@ int nw_blocks_prepare(struct nw_blocks *blocks);
  * chip that leaves it used. */
 int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block);
 
-/* The free block that came first becomes used as it is, to be erased by its owner before it is
- * programmed: its number, or NW_NO_BLOCK when none is free. */
-uint16_t nw_blocks_hold(struct nw_blocks *blocks);
-
 /* Erase a free or worn block where it is; a free one becomes ready. A worn one whose erase fails is
  * bad and waits no more. NW_OK, also when it is marked bad now, or the chip's error. */
 int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block);
-
-/* A free block becomes used, as when it turns out to hold something; any other stays what it is. */
-void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
 
 /* A used block, in no list of the owner, becomes free (or worn). */
 void nw_blocks_give(struct nw_blocks *blocks, uint16_t block);

@@ -279,9 +279,6 @@ int nw_chain_move(struct nw_chain *chain, uint32_t sector)
 
 void nw_chain_give(struct nw_chain *chain, uint16_t block)
 {
-    if (chain->kind != NW_MODEL_PAGE) {
-        chain->owner[block] = NW_NO_BLOCK;
-    }
     if ((chain->flags[block] & NW_CHAIN_FAILED) != 0) {
         (void)nw_blocks_retire(&chain->blocks, block); /* not used again, marked or not */
     } else {

@@ -96,7 +96,7 @@ struct nw_chain {
                            * NW_NO_BLOCK */
     uint16_t *length;     /* by unit: blocks in its chain */
     uint16_t *older;      /* by block: the one before it in the chain */
-    uint16_t *owner;      /* by block: its unit, or NW_NO_BLOCK */
+    uint16_t *owner;      /* by block in a chain: its unit */
     uint16_t *next;       /* by block: pages from here on are not programmed */
     uint8_t *flags;       /* by block: NW_CHAIN_... */
     uint8_t *bits;        /* by block, a bit for each sector of the unit: held */

@@ -6,8 +6,6 @@ import hashlib
 import html
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 from browser import Browser
 from click.testing import CliRunner, Result
 from schemas import validate
+from transcripts import follow
 
 from nandwich import paths
 from nandwich.cli.main import main
@@ -516,17 +515,7 @@ def test_the_page_of_the_docs_can_be_followed(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "show.md").read_text(encoding="utf-8")
     (trace,) = re.findall(r"^```csv\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     (tmp_path / "log.csv").write_text(trace)
-    shown = re.findall(r"^```\n\$ ([^\n]+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert len(shown) == 3
-    for command, printed in shown:
-        done = subprocess.run(
-            ["sh", "-ec", command.replace("nandwich ", f"{sys.executable} -m nandwich ", 1)],
-            cwd=tmp_path,
-            env={"PYTHONPATH": str(ROOT / "python"), "PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    assert follow("show.md", tmp_path) == 3
     assert "<title>A layer for the logger</title>" in (tmp_path / "layers.html").read_text()
 
 

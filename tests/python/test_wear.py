@@ -124,6 +124,16 @@ def test_the_command_takes_a_policy() -> None:
 
 
 @pytest.mark.quick
+def test_the_help_shows_a_policy_at_work() -> None:
+    """Goal: the example of --help runs; it was refused once its layer was no longer the default."""
+    text = CliRunner().invoke(main, ["replay", "--help"]).stdout
+    (line,) = (one for one in text.splitlines() if " --wear " in one and "nandwich replay" in one)
+    arguments = line.replace("gen:filecopy", "gen:filecopy,requests=2K").split()[1:]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.quick
 @pytest.mark.asan
 def test_the_command_knows_its_policies() -> None:
     result = CliRunner().invoke(main, ["replay", "gen:uniform", "--wear", "swll"])

@@ -260,32 +260,16 @@ static int rots(const struct sim_kind *kind, const struct sim_taste *taste)
     return spoils;
 }
 
-/* One page cannot be read for good. */
-static int too_many_rot(const struct mood *mood)
-{
-    return mood->rots > 1U;
-}
-
 /*
- * The budget: what of it a plan may go beyond. No plan goes beyond the rest: power cuts of any
- * number, in mounts too (F1); errors of the bus, any number in a row, and reads that fail or are
- * wrong once (F3); bits that flip below ECC, one a page (F4); requests that make sense, on a device
- * of the subject's own (F6).
+ * The clause of the budget that the plan goes beyond, for more than one page cannot be read for
+ * good; 0: none. No plan goes beyond the rest: power cuts of any number, in mounts too (F1); as many
+ * blocks that fail as the subject says that it bears (F2); errors of the bus, any number in a row,
+ * and reads that fail or are wrong once (F3); bits that flip below ECC, one a page (F4); requests
+ * that make sense, on a device of the subject's own (F6).
  */
-static const struct {
-    uint8_t clause;
-    int (*beyond)(const struct mood *mood);
-} budget[] = {{5, too_many_rot}};
-
-/* The clause that the plan goes beyond; 0: none. */
 static uint32_t beyond(const struct mood *mood)
 {
-    uint32_t clause = 0;
-
-    for (uint32_t i = 0; i < sizeof budget / sizeof budget[0]; i++) {
-        clause = budget[i].beyond(mood) != 0 ? budget[i].clause : clause;
-    }
-    return clause;
+    return mood->rots > 1U ? 5U : 0U;
 }
 
 static void draw_mood(struct nw_random *random, const struct sim_wish *wish,

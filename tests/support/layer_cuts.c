@@ -245,7 +245,7 @@ static void run_campaign(struct campaign *campaign, const struct effort *effort,
     layer_rig_close(rig);
 }
 
-void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape)
+static void cut_shape(const struct nw_layer_kind *kind, unsigned shape)
 {
     static struct campaign campaign;
     static const struct effort quick = {.steps = 110, .kinds = 1, .mounts = 3};
@@ -307,22 +307,22 @@ struct trial {
 
 static void test_copyback(void **state)
 {
-    layer_trial_cuts(((const struct trial *)*state)->kind, 0);
+    cut_shape(((const struct trial *)*state)->kind, 0);
 }
 
 static void test_ecc_inside(void **state)
 {
-    layer_trial_cuts(((const struct trial *)*state)->kind, 1);
+    cut_shape(((const struct trial *)*state)->kind, 1);
 }
 
 static void test_small_page(void **state)
 {
-    layer_trial_cuts(((const struct trial *)*state)->kind, 2);
+    cut_shape(((const struct trial *)*state)->kind, 2);
 }
 
 static void test_erased_zero(void **state)
 {
-    layer_trial_cuts(((const struct trial *)*state)->kind, 3);
+    cut_shape(((const struct trial *)*state)->kind, 3);
 }
 
 static void test_many_cuts(void **state)

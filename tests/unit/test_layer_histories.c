@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: the layers go through the histories in which writes were once lost or taken back: sectors
- * written again between power cuts, mounts by the hundred and cut over and over, programs that
- * answer an error although they happened, reads that fail, pages that rot, and all of that with
+ * Goal: the tree layer goes through the histories in which writes were once lost or taken back:
+ * sectors written again between power cuts, mounts by the hundred and cut over and over, programs
+ * that answer an error although they happened, reads that fail, pages that rot, and all of that with
  * blocks that fail.
  * ctest: quick
  * ctest: soak
@@ -16,62 +16,46 @@
 
 #include "layer_trials.h"
 
-static const struct nw_layer_kind *const kinds[] = {&nw_layer_tree};
-
-#define KINDS (sizeof kinds / sizeof kinds[0])
-
 static void test_rewrites(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        layer_trial_rewrites(kinds[i]);
-    }
+    layer_trial_rewrites(&nw_layer_tree);
 }
 
 static void test_errors(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        layer_trial_errors(kinds[i]);
-    }
+    layer_trial_errors(&nw_layer_tree);
 }
 
 static void test_reads(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        layer_trial_reads(kinds[i]);
-    }
+    layer_trial_reads(&nw_layer_tree);
 }
 
 /* More mounts than a list of the floor has room for. */
 static void test_mounts(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        for (unsigned shape = 0; shape < 4U; shape++) {
-            layer_trial_mounts(kinds[i], &layer_shapes[shape], 150);
-        }
-        layer_trial_mounts(kinds[i], &layer_shape_small, 200);
-        layer_trial_mounts(kinds[i], &layer_shape_large, 500);
+    for (unsigned shape = 0; shape < 4U; shape++) {
+        layer_trial_mounts(&nw_layer_tree, &layer_shapes[shape], 150);
     }
+    layer_trial_mounts(&nw_layer_tree, &layer_shape_small, 200);
+    layer_trial_mounts(&nw_layer_tree, &layer_shape_large, 500);
 }
 
 static void test_everything(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        layer_trial_everything(kinds[i]);
-    }
+    layer_trial_everything(&nw_layer_tree);
 }
 
 /* A page that rots is told of and harms no other. */
 static void test_rot(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        layer_trial_spoilt(kinds[i]);
-    }
+    layer_trial_spoilt(&nw_layer_tree);
 }
 
 /* Each layer counts what it is asked for, sector by sector. */
@@ -80,24 +64,22 @@ static void test_counts(void **state)
     static uint8_t data[8U * 4096U];
 
     (void)state;
-    for (unsigned i = 0; i < KINDS; i++) {
-        struct layer_rig rig;
+    struct layer_rig rig;
 
-        layer_rig_open(&rig, kinds[i], &layer_shapes[0], 1);
-        struct nw_block_req req = {.block = rig.block, .sector = 3, .count = 4, .data = data};
-        const struct nw_stats *stats = rig.block->stats;
+    layer_rig_open(&rig, &nw_layer_tree, &layer_shapes[0], 1);
+    struct nw_block_req req = {.block = rig.block, .sector = 3, .count = 4, .data = data};
+    const struct nw_stats *stats = rig.block->stats;
 
-        assert_int_equal(nw_block_write(&req), NW_OK);
-        assert_int_equal(nw_block_read(&req), NW_OK);
-        req.count = 2;
-        assert_int_equal(nw_block_trim(&req), NW_OK);
-        assert_int_equal(nw_block_sync(&req), NW_OK);
-        assert_int_equal(stats->host_writes, 4);
-        assert_int_equal(stats->host_reads, 4);
-        assert_int_equal(stats->host_trims, 2);
-        assert_int_equal(stats->syncs, 1);
-        layer_rig_close(&rig);
-    }
+    assert_int_equal(nw_block_write(&req), NW_OK);
+    assert_int_equal(nw_block_read(&req), NW_OK);
+    req.count = 2;
+    assert_int_equal(nw_block_trim(&req), NW_OK);
+    assert_int_equal(nw_block_sync(&req), NW_OK);
+    assert_int_equal(stats->host_writes, 4);
+    assert_int_equal(stats->host_reads, 4);
+    assert_int_equal(stats->host_trims, 2);
+    assert_int_equal(stats->syncs, 1);
+    layer_rig_close(&rig);
 }
 
 int main(void)

@@ -31,12 +31,11 @@
  *   - Either way nw_block_idle() heals one block when its budget is idle_us or more, else none.
  *   - A healing that fails: the request that asked for it answers the chip's error. After NW_ERR_IO
  *     and NW_ERR_BUSY the block waits on, behind the others; after any other error it stays out of
- *     use until the next mount.
+ *     use.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *
- * WEAR IN NUMBERS. `erases` of a block, kept by the layer and in its tags on flash, orders blocks:
- * erases since new; on chips that heal, erases since the last healing in the low 16 bits and
- * healings above. What a policy learnt about data is lost with power and learnt again.
+ * WEAR IN NUMBERS. `erases` of a block, kept by the layer, orders blocks: erases since the layer was
+ * opened; on chips that heal, erases since the last healing in the low 16 bits and healings above.
  */
 #ifndef NANDWICH_WEAR_H
 #define NANDWICH_WEAR_H

@@ -87,7 +87,7 @@ Examples:
   nandwich replay examples/traces/camera.csv --verify
   nandwich replay mine.csv --columns time,op,offset,size --unit us --header
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
-  nandwich replay gen:filecopy --chip TLC8G-HEAL --wear dheating --heal --heal-cycles 20
+  nandwich replay gen:filecopy --ftl page --chip TLC8G-HEAL --wear dheating --heal
   nandwich replay gen:sensor --nvm 1M --tier lrfu --idle
   nandwich replay phone.csv.gz --chip MLC64G --nvm 16M --tier habit --idle
   nandwich replay disk.blkparse --chip MLC64G --nvm 16M --tier class --classes disk.img
