@@ -262,10 +262,10 @@ static int rots(const struct sim_kind *kind, const struct sim_taste *taste)
 
 /*
  * The clause of the budget that the plan goes beyond, for more than one page cannot be read for
- * good; 0: none. No plan goes beyond the rest: power cuts of any number, in mounts too (F1); as many
- * blocks that fail as the subject says that it bears (F2); errors of the bus, any number in a row,
- * and reads that fail or are wrong once (F3); bits that flip below ECC, one a page (F4); requests
- * that make sense, on a device of the subject's own (F6).
+ * good; 0: none. No plan goes beyond the rest: power cuts of any number, in mounts too (F1); as
+ * many blocks that fail as the subject says that it bears (F2); errors of the bus, any number in a
+ * row, and reads that fail or are wrong once (F3); bits that flip below ECC, one a page (F4);
+ * requests that make sense, on a device of the subject's own (F6).
  */
 static uint32_t beyond(const struct mood *mood)
 {

@@ -13,9 +13,9 @@
 void layer_trial_fill(struct layer_rig *rig);
 
 /* As a group of tests, for main: a cut before, inside and after every chip operation of a mixed
- * workload on each of layer_shapes, chains of cuts in the mounts that follow, three further power-ups
- * each; and 200 cuts in a row on `many`. NW_CUT="figures" replays; with NW_SOAK set it goes on for
- * minutes. Answers how many tests failed. */
+ * workload on each of layer_shapes, chains of cuts in the mounts that follow, three further
+ * power-ups each; and 200 cuts in a row on `many`. NW_CUT="figures" replays; with NW_SOAK set it
+ * goes on for minutes. Answers how many tests failed. */
 int layer_trial_all_cuts(const struct nw_layer_kind *kind, const struct layer_shape *many);
 
 /* A page rots, in its data or its tag, while everything is moved again and again: that sector

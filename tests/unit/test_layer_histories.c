@@ -2,8 +2,8 @@
 /*
  * Goal: the tree layer goes through the histories in which writes were once lost or taken back:
  * sectors written again between power cuts, mounts by the hundred and cut over and over, programs
- * that answer an error although they happened, reads that fail, pages that rot, and all of that with
- * blocks that fail.
+ * that answer an error although they happened, reads that fail, pages that rot, and all of that
+ * with blocks that fail.
  * ctest: quick
  * ctest: soak
  */

@@ -34,8 +34,9 @@
  *     use.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *
- * WEAR IN NUMBERS. `erases` of a block, kept by the layer, orders blocks: erases since the layer was
- * opened; on chips that heal, erases since the last healing in the low 16 bits and healings above.
+ * WEAR IN NUMBERS. `erases` of a block, kept by the layer, orders blocks: erases since the layer
+ * was opened; on chips that heal, erases since the last healing in the low 16 bits and healings
+ * above.
  */
 #ifndef NANDWICH_WEAR_H
 #define NANDWICH_WEAR_H
