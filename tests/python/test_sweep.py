@@ -25,9 +25,8 @@ from schemas import validate
 from transcripts import follow
 
 from nandwich import paths
-from nandwich.cli import verb_sweep
 from nandwich.cli.main import main
-from nandwich.cli.sweep import spec
+from nandwich.cli.sweep import engine, spec
 from nandwich.cli.sweep.point import Keys, Point, run_point
 
 assert paths.CHECKOUT is not None
@@ -150,7 +149,7 @@ def test_what_is_known_is_not_played_again(tmp_path: Path, monkeypatch: pytest.M
         assert done.exit_code == 0, done.stderr
         return len(played.read_text())
 
-    monkeypatch.setattr(verb_sweep, "run_point", counted)
+    monkeypatch.setattr(engine, "run_point", counted)
     trace = tmp_path / "trace.csv"
     trace.write_text("0,w,0,2048\n1,w,2048,2048\n")
     own = f'source = "{trace}"\ncolumns = "time,op,offset,size"'
@@ -182,7 +181,7 @@ def test_a_process_that_is_killed_loses_only_its_point(
                 os.kill(os.getpid(), signal.SIGKILL)
         return run_point(point)
 
-    monkeypatch.setattr(verb_sweep, "run_point", deadly)
+    monkeypatch.setattr(engine, "run_point", deadly)
     file = written(tmp_path, GRID)
     done = ran(file, "--jobs", "1", "--export", tmp_path / "out.csv")
     assert done.exit_code == 1

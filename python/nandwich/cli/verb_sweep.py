@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich sweep`: plays a grid, a list or a sample of configurations, and keeps each result."""
 
-import ctypes
 import re
 import shlex
-import signal
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,15 +14,14 @@ from nandwich.cli import output, signals
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option, writable
 from nandwich.cli.sweep import export, spec
+from nandwich.cli.sweep.engine import Engine
 from nandwich.cli.sweep.kept import Kept, Store
-from nandwich.cli.sweep.point import Keys, Point, is_file, run_point
+from nandwich.cli.sweep.point import Keys, Point, is_file
 from nandwich.cli.sweep.verbs import VERBS
 from nandwich.errors import InputError, RunError, not_written
 from nandwich.replay import play, pool
 
 _MOST_NAME = 100
-_TRIES = 2  # of a point whose process dies
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 _SHOWN = {"done": "done", "no room": "with no room", "failed": "failed"}
 
 _EPILOG = f"""\b
@@ -105,17 +101,15 @@ def command(
     inputs = [file, *_files(asked)]
     output.check_apart(inputs, (target, table, json_target))
     workers = jobs or pool.processors()
-    keys = Keys()
-    names = [keys.of(one) for one in asked]
     if dry_run:
         if table or keep or json_target:
             raise InputError("--dry-run plays nothing: leave out --export, --keep and --json")
-        _tell_plan(asked, names, Store(target), workers)
+        _tell_plan(asked, Store(target), workers)
         return
     lock = locks.Lock(target)
     try:
         with signals.unwinding(), Store(target) as results:
-            played = _play(asked, names, results, workers, lock, again=again)
+            played = Engine(results, workers, lock, again=again).play(asked)
     finally:
         lock.release()
     _write(inputs, asked, played, table, json_target)
@@ -134,8 +128,10 @@ def _files(asked: Sequence[Point]) -> list[Path]:
     return [Path(word) for word in sorted(named) if is_file(word)]
 
 
-def _tell_plan(asked: Sequence[Point], names: Sequence[str], store: Store, jobs: int) -> None:
+def _tell_plan(asked: Sequence[Point], store: Store, jobs: int) -> None:
     """How much there is to do, and how long that may take."""
+    keys = Keys()
+    names = [keys.of(one) for one in asked]
     known: set[str] = set()
     mean = None
     if store.path.exists():
@@ -156,62 +152,6 @@ def _tell_plan(asked: Sequence[Point], names: Sequence[str], store: Store, jobs:
         whole = round(mean * left / min(jobs, left))
         rows.append(("time", f"about {quantities.format_time(whole)}, {jobs} at a time"))
     output.print_table(("what", "how much"), rows)
-
-
-def _play(
-    asked: Sequence[Point],
-    names: Sequence[str],
-    store: Store,
-    jobs: int,
-    lock: locks.Lock,
-    *,
-    again: bool,
-) -> list[Kept]:
-    """What became of each point; what is not known is played and kept."""
-    found: dict[str, Kept] = {}
-    todo: dict[str, Point] = {}
-    for name, point in zip(names, asked, strict=True):
-        kept = store.get(name) if name not in found else None
-        if kept is not None and not (again and kept.state == "failed"):
-            found[name] = kept
-        elif name not in found:
-            todo[name] = point
-    if found:
-        output.talk(f"{output.counted(len(found), 'point')} known already")
-    left = list(todo)
-    work = pool.Work(list(todo.values()), _outcome, _TRIES, lambda: _begin(lock))
-    try:
-        with (
-            output.progress(output.counted(len(left), "point"), len(left), rate="points") as bar,
-            pool.Pool(work, jobs) as workers,
-        ):
-            for number, outcome in workers.outcomes(lambda _: None):
-                name = left[number]
-                found[name] = store.put(name, todo[name], _said(outcome))
-                bar.advance()
-    except KeyboardInterrupt:
-        missing = len(set(left) - found.keys())
-        output.talk(f"{output.counted(missing, 'point')} not played: the same line goes on")
-        raise
-    return [found[name] for name in names]
-
-
-def _begin(lock: locks.Lock) -> None:
-    """What a process of the pool does first. It must not hold the store when the driver is gone,
-    nor play on."""
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    lock.release()
-
-
-def _outcome(point: Point, _advance: pool.Advance) -> pool.Outcome:
-    said = run_point(point)
-    return pool.Outcome(said["state"], said, said["why"])
-
-
-def _said(outcome: pool.Outcome) -> dict[str, Any]:
-    """What run_point answered, or would have if its process had not died."""
-    lost = {"state": outcome.state, "why": outcome.why, "document": "", "took_ns": 0}
-    return outcome.value or lost
 
 
 def _write(

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays points through a store: what it knows is not played, and what ends is kept at once."""
+
+import ctypes
+import signal
+from collections.abc import Sequence
+from typing import Any
+
+from nandwich import locks
+from nandwich.cli import output
+from nandwich.cli.sweep.kept import Kept, Store
+from nandwich.cli.sweep.point import Keys, Point, run_point
+from nandwich.replay import pool
+
+_TRIES = 2  # of a point whose process dies
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+class Engine:
+    """`jobs` processes of this machine play what `store` does not know.
+
+    `lock` is that of the store; the processes do not hold it. With `again` points that failed are
+    played again, once in the life of the engine.
+    """
+
+    def __init__(self, store: Store, jobs: int, lock: locks.Lock, *, again: bool = False) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._lock = lock
+        self._again = again
+        self._keys = Keys()
+        self._found: dict[str, Kept] = {}  # by key
+
+    def play(self, asked: Sequence[Point]) -> list[Kept]:
+        """What became of each point, in their order. Progress is told on stderr.
+
+        KeyboardInterrupt goes on to the caller; what had ended is kept.
+        """
+        names = [self._keys.of(one) for one in asked]
+        todo: dict[str, Point] = {}
+        for name, point in zip(names, asked, strict=True):
+            if name not in self._found and name not in todo and not self._recall(name):
+                todo[name] = point
+        if known := len(set(names) - todo.keys()):
+            output.talk(f"{output.counted(known, 'point')} known already")
+        if todo:
+            self._play(todo)
+        return [self._found[name] for name in names]
+
+    def _recall(self, name: str) -> bool:
+        """Whether the store knows the result of this key; it is noted then."""
+        kept = self._store.get(name)
+        if kept is None or (self._again and kept.state == "failed"):
+            return False
+        self._found[name] = kept
+        return True
+
+    def _play(self, todo: dict[str, Point]) -> None:
+        names = list(todo)
+        work = pool.Work(list(todo.values()), _outcome, _TRIES, self._begin)
+        try:
+            told = output.progress(output.counted(len(todo), "point"), len(todo), rate="points")
+            with told as bar, pool.Pool(work, self._jobs) as workers:
+                for number, outcome in workers.outcomes(lambda _: None):
+                    name = names[number]
+                    self._found[name] = self._store.put(name, todo[name], _said(outcome))
+                    bar.advance()
+        except KeyboardInterrupt:
+            missing = len(todo.keys() - self._found.keys())
+            output.talk(f"{output.counted(missing, 'point')} not played: the same line goes on")
+            raise
+
+    def _begin(self) -> None:
+        """What a process of the pool does first. It must not hold the store when the driver is
+        gone, nor play on."""
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        self._lock.release()
+
+
+def _outcome(point: Point, _advance: pool.Advance) -> pool.Outcome:
+    said = run_point(point)
+    return pool.Outcome(said["state"], said, said["why"])
+
+
+def _said(outcome: pool.Outcome) -> dict[str, Any]:
+    """What run_point answered, or would have if its process had not died."""
+    lost = {"state": outcome.state, "why": outcome.why, "document": "", "took_ns": 0}
+    return outcome.value or lost
