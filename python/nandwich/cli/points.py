@@ -136,8 +136,8 @@ def _flag(option: click.Option, value: Any) -> list[str]:
 
 
 def _listed(option: click.Option, text: str) -> list[str]:
-    if option.name == "columns":
-        return [text]  # names of one value
+    if option.name in ("columns", "lives"):
+        return [text]  # words of one value
     values = [value.strip() for value in text.split(",")]
     if "" in values:
         raise InputError(f"{option.opts[0]} {text}: a value of the list is empty")

@@ -29,6 +29,7 @@ from nandwich.replay.play import Options
 from nandwich.twin import parts
 
 _DEFAULT = Options("")
+_MOST_ERASES = 2**32 - 2
 
 
 def _ram(ctx: click.Context, param: click.Parameter, value: int) -> int:
@@ -67,6 +68,23 @@ class _Count(click.ParamType[int]):
             return replay.count(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class _Lives(click.ParamType[tuple[int, ...]]):
+    """Counts of erases, a block each."""
+
+    name = "erases"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = str(value).split(",")
+        for word in words:
+            if re.fullmatch(r"[0-9]{1,10}", word) is None or int(word) > _MOST_ERASES:
+                self.fail(f"'{word}' is no count of erases up to {_MOST_ERASES}", param, ctx)
+        return tuple(map(int, words))
 
 
 def _workloads() -> str:
@@ -207,6 +225,13 @@ _OOB_FIGURES = ("page_bytes", "join")
     "--verify",
     is_flag=True,
     help="Each sector carries a token; each read is checked, and every sector at the end.",
+)
+@click.option(
+    "--lives",
+    type=_Lives(),
+    default=(),
+    metavar="ERASES,...",
+    help="What each block bears, from block 0 on, 0: bad when new; instead of lives that are drawn.",
 )
 @click.option("--no-bad-blocks", is_flag=True, help="A chip without bad blocks from the factory.")
 @click.option(

@@ -91,6 +91,7 @@ class Options:
     header: bool = False  # its first line is a heading
     verify: bool = False
     wear_out: bool = False
+    lives: tuple[int, ...] = ()  # erases that each block bears, 0: bad when new; empty: drawn
     factory_bad: bool = True
     seed: int = 1
     snapshot: str = ""
@@ -350,6 +351,8 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
     if image and options.verify:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
+    if image and options.lives:
+        raise InputError(f"--lives: the blocks of {image} have theirs; start anew")
     if options.nvm > _NVM_MOST:
         raise InputError(f"--nvm: at most {quantities.format_size(_NVM_MOST)}")
     if options.nvm and options.snapshot:
@@ -370,6 +373,7 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
             wear=options.wear,
             wear_config=options.wear_figures,
             timeline=line,
+            lives=options.lives,
         )
     except ValueError as error:
         enough = None if image else _enough_blocks(options)
