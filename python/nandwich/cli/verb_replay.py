@@ -231,7 +231,7 @@ _OOB_FIGURES = ("page_bytes", "join")
     type=_Lives(),
     default=(),
     metavar="ERASES,...",
-    help="What each block bears, from block 0 on, 0: bad when new; instead of lives that are drawn.",
+    help="What each block bears, from block 0 on, instead of drawn lives; 0: bad when new.",
 )
 @click.option("--no-bad-blocks", is_flag=True, help="A chip without bad blocks from the factory.")
 @click.option(

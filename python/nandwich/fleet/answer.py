@@ -49,9 +49,7 @@ def told(life: Array, cause: NDArray[np.int64], horizon_days: float) -> dict[str
     }
 
 
-def _survival(
-    life: Array, cause: NDArray[np.int64], horizon_days: float
-) -> list[dict[str, Any]]:
+def _survival(life: Array, cause: NDArray[np.int64], horizon_days: float) -> list[dict[str, Any]]:
     last = horizon_days if (cause == ALIVE).any() else float(life.max())
     order = np.sort(life[cause != ALIVE])
     by_cause = [np.sort(life[cause == number]) for number in range(len(CAUSES))]

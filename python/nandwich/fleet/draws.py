@@ -57,6 +57,9 @@ def fixed(number: float) -> Draw:
     return Draw("fixed", (number,))
 
 
+NOTHING, ONE = fixed(0), fixed(1)
+
+
 def stream(seed: int, figure: str) -> np.random.Generator:
     """The random numbers of a figure, by its name."""
     return np.random.Generator(np.random.Philox([seed, zlib.crc32(figure.encode())]))
@@ -81,10 +84,8 @@ def parse(value: Any, number: Callable[[Any], float]) -> Draw:
     if not isinstance(cells, list) or not cells or (words and len(cells) != len(words)):
         listed = ", ".join(words) or "VALUE, ..."
         raise ValueError(f"wanted {form} = [{listed}]")
-    if form in _PLAIN:
-        numbers = (number(cells[0]), plain(cells[1]))
-    else:
-        numbers = tuple(map(number, cells))
+    readers = [number, plain] if form in _PLAIN else [number] * len(cells)
+    numbers = tuple(reader(cell) for reader, cell in zip(readers, cells, strict=True))
     weights = value.get(_WEIGHTS, [])
     if _WEIGHTS in value and form != "choice":
         raise ValueError("weights are of a choice")

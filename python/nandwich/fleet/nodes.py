@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nandwich.fleet import wear
-from nandwich.fleet.draws import Array, Draw, chosen, fixed, stream
+from nandwich.fleet.draws import NOTHING, ONE, Array, Draw, chosen, fixed, stream
 from nandwich.fleet.wear import Course, Table
 
 DAYS_A_YEAR = 365
@@ -21,6 +21,7 @@ _PJ_OF_NW_NS = 1e-6
 _PJ_OF_MV_UAH = 3.6e6
 #: Temperature at which self-discharge is told, and what turns degrees Celsius into kelvin.
 TOLD_AT_C, _ZERO_C = 20.0, 273.15
+_AT_HOME = fixed(TOLD_AT_C)
 _EV_A_KELVIN = 8.617333262e-5  # Boltzmann's constant
 CAUSES = ("battery", "wear", "space")
 ALIVE = len(CAUSES)  # in place of a cause
@@ -34,8 +35,8 @@ class Workload:
     name: str
     weight: float
     requests_a_day: Draw | None  # while on duty; None: as the source has them
-    data: Draw = fixed(0)  # bytes kept when new
-    growth: Draw = fixed(0)  # bytes a day on duty that are kept from then on
+    data: Draw = NOTHING  # bytes kept when new
+    growth: Draw = NOTHING  # bytes a day on duty that are kept from then on
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class Fleet:
     seed: int
     horizon_days: float
     workloads: Sequence[Workload]
-    duty: Draw = fixed(1)  # share of the time in which requests come
-    temperature_c: Draw = fixed(TOLD_AT_C)
-    base_nw: Draw = fixed(0)  # what the node draws beside its device
-    endurance: Draw = fixed(1)  # of a part, over its rating
+    duty: Draw = ONE  # share of the time in which requests come
+    temperature_c: Draw = _AT_HOME
+    base_nw: Draw = NOTHING  # what the node draws beside its device
+    endurance: Draw = ONE  # of a part, over its rating
     block_endurance: Draw | None = None  # of a block, over its part's
     bad_blocks: Draw | None = None  # when new
     battery: Battery | None = None

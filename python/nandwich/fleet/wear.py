@@ -103,9 +103,7 @@ def table(even: Mapping[str, Any], stairs: Mapping[str, Any], bad: int) -> Table
     bears = max(1, int(lost[-1]))
     middles, erases, energy = _rates(at, np.maximum(lost, 0))
     steps = np.arange(bears)
-    return Table(
-        bad, shares, np.interp(steps, middles, erases), np.interp(steps, middles, energy)
-    )
+    return Table(bad, shares, np.interp(steps, middles, erases), np.interp(steps, middles, energy))
 
 
 def _shares(wear: Array) -> Array:
@@ -114,7 +112,8 @@ def _shares(wear: Array) -> Array:
     used = wear > 0
     mean = wear[used].mean()
     excess = max(0.0, 1 - mean / max(wear[used].var(), 1e-9))
-    return np.where(used, 1 + excess * (wear / mean - 1), 0.0)
+    shares: Array = np.where(used, 1 + excess * (wear / mean - 1), 0.0)
+    return shares
 
 
 def _rates(at: Array, lost: NDArray[np.int64]) -> tuple[Array, Array, Array]:

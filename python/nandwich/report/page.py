@@ -18,7 +18,7 @@ from string import Template
 from nandwich import paths
 from nandwich._version import __version__
 from nandwich.errors import InputError
-from nandwich.report import book, of_figures, of_others, of_replays
+from nandwich.report import book, of_figures, of_fleet, of_others, of_replays
 from nandwich.report.book import Book
 from nandwich.report.of_figures import Sheet
 from nandwich.results import figures, read
@@ -39,6 +39,7 @@ _ORDER = (
     of_others.CACHE,
     of_others.DIAL,
     of_others.ENERGY,
+    of_fleet.SECTION,
     of_others.BENCH,
     of_others.PAPERS,
 )
@@ -164,6 +165,8 @@ def _pictures(
             results = of_figures.of_fit(document, several)
         case "energy":
             of_others.energy(filled, content, several)
+        case "fleet":
+            of_fleet.fill(filled, content, filled.choice(name, document.kind))
         case "bench":
             of_others.bench(filled, content["figures"], filled.choice(name, document.kind))
         case "papers":

@@ -5,7 +5,6 @@ numbers of bad blocks the pair of `nandwich.fleet.wear`."""
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nandwich import _native
@@ -27,19 +26,6 @@ _DAY_NS = 86_400e9
 
 Play = Callable[[Sequence[Point]], list[Kept]]
 Document = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is played first, and behind it as far as one can know. The last of `worn` may take a
-    repeat that the first tell."""
-
-    first: list[Point]
-    worn: list[Point]
-
-    @property
-    def points(self) -> list[Point]:
-        return list(dict.fromkeys([*self.first, *self.worn]))
 
 
 def chip_of(spec: Spec) -> Chip:
@@ -66,13 +52,12 @@ def played(drawn: Nodes) -> list[int]:
     return sorted({low + round((high - low) * i / last) for i in range(_MOST_PLAYED)})
 
 
-def plan(spec: Spec, chip: Chip, drawn: Nodes) -> Plan:
-    """All replays, for --dry-run."""
-    bads = played(drawn)
-    workloads = range(len(spec.options))
-    worn = [_even(spec, chip, one, bad, 1) for one in workloads for bad in bads]
-    worn += [_stair(spec, chip, one, bad) for one in workloads for bad in bads]
-    return Plan([_even(spec, chip, one, bads[0], 1) for one in workloads], worn)
+def plan(spec: Spec, chip: Chip, drawn: Nodes) -> list[Point]:
+    """All replays, as far as one can know: where the source wears blocks too little to tell how
+    evenly, it takes more passes."""
+    pairs = [(one, bad) for one in range(len(spec.options)) for bad in played(drawn)]
+    evens = [_even(spec, chip, one, bad, 1) for one, bad in pairs]
+    return [*evens, *(_stair(spec, chip, one, bad) for one, bad in pairs)]
 
 
 def found(spec: Spec, chip: Chip, drawn: Nodes, engine: Play) -> list[Shape]:
@@ -116,7 +101,7 @@ def alone(spec: Spec, workload: int, lives: str) -> Point:
 def _passes(document: Document) -> int:
     """Passes after which the wear of blocks tells how even it is."""
     device, layer = document["device"], document["result"]["layer"]
-    pages = device["blocks"] * device["block_pages"]
+    pages: int = device["blocks"] * device["block_pages"]
     return max(1, math.ceil(wear.ERASES_SHOWN * pages / layer["programs"]))
 
 
@@ -142,9 +127,7 @@ def _check(spec: Spec, chip: Chip, workload: int, document: Document) -> None:
             "not drawn: a fleet wants a part with a spare area"
         )
     if one.requests_a_day is None and _rate(document) is None:
-        raise InputError(
-            f"workload {one.name}: its requests have no times: give requests_a_day"
-        )
+        raise InputError(f"workload {one.name}: its requests have no times: give requests_a_day")
 
 
 def _rate(document: Document) -> float | None:

@@ -35,8 +35,9 @@ _NODE = ("duty", "temperature", "base", "endurance", "block_endurance", "bad_blo
 _BATTERY = ("voltage", "capacity", "usable", "self_discharge", "activation")
 #: What a fleet decides itself, and what gives a device another end than the three.
 _NOT_HERE = frozenset(
-    "repeat until-worn lives no-bad-blocks limit verify heal heal-at heal-cycles heal-period nvm "
-    "nvm-part tier half-life nvm-reads classes".split()
+    {"repeat", "until-worn", "lives", "no-bad-blocks", "limit", "verify", "classes"}
+    | {"heal", "heal-at", "heal-cycles", "heal-period"}
+    | {"nvm", "nvm-part", "tier", "half-life", "nvm-reads"}
 )
 _OF_ALL = frozenset({"chip", "blocks"})
 _MOST_NODES = 1_000_000

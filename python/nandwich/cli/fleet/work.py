@@ -18,7 +18,7 @@ from nandwich.cli.fleet.spec import Spec
 from nandwich.cli.sweep import export
 from nandwich.cli.sweep.engine import Engine
 from nandwich.cli.sweep.kept import Store
-from nandwich.cli.sweep.point import Keys
+from nandwich.cli.sweep.point import Keys, is_file
 from nandwich.errors import InputError, not_written
 from nandwich.fleet import answer, nodes
 from nandwich.fleet.draws import Array
@@ -71,7 +71,7 @@ def lived(one: Asked, store: Path, jobs: int, *, again: bool) -> Lived:
 
 def tell_plan(one: Asked, store: Store, jobs: int) -> None:
     """How much there is to play, and how long that may take."""
-    every = shapes.plan(one.spec, one.chip, one.nodes).points
+    every = shapes.plan(one.spec, one.chip, one.nodes)
     keys = Keys()
     wanted = {keys.of(point) for point in every}
     known: set[str] = set()
@@ -167,15 +167,14 @@ def columns(one: Asked, end: Lived) -> dict[str, list[Any]]:
 
 def _cells(numbers: Array) -> list[float | None]:
     """Six digits of each; None: never."""
-    return [
-        float(f"{number:.6g}") if number < np.inf else None for number in numbers.tolist()
-    ]
+    return [float(f"{number:.6g}") if number < np.inf else None for number in numbers.tolist()]
 
 
 def write(one: Asked, end: Lived, file: Path, table: str | None, json_target: str | None) -> None:
     """What --export and --json ask for."""
-    inputs = [file, *(Path(text) for point in shapes.plan(one.spec, one.chip, one.nodes).first
-                      for text in point.texts if Path(text).is_file())]  # fmt: skip
+    texts = {text for number in range(len(one.spec.options))
+             for text in one.spec.point(number).texts}  # fmt: skip
+    inputs = [file, *(Path(text) for text in sorted(texts) if is_file(text))]
     line = shlex.join(("nandwich", "fleet", str(file)))
     if json_target is not None:
         seed = one.spec.fleet.seed
@@ -199,13 +198,13 @@ def write(one: Asked, end: Lived, file: Path, table: str | None, json_target: st
 
 def show(one: Asked, end: Lived) -> None:
     """The tables of stdout."""
-    told = value(one, end)
-    horizon = _years(told["horizon_days"])
-    beyond = f"over {horizon}"
+    told = answer.told(end.life, end.cause, one.spec.fleet.horizon_days)
+    horizon = _years(one.spec.fleet.horizon_days)
+    some_alive = bool((end.cause == ALIVE).any())
     rows = [
         (
             f"{line['percent']} % have ended",
-            *(beyond if line[key] is None else _years(line[key])
+            *(_cell(line[key], f"over {horizon}" if some_alive else "-")
               for key in ("days", "least_days", "most_days")),
         )
         for line in told["life"]["quantiles"]
@@ -223,6 +222,13 @@ def show(one: Asked, end: Lived) -> None:
     output.print_table(("end", "nodes", "share", "at least", "at most"), ends)
 
 
+def _cell(days: float | None, otherwise: str) -> str:
+    """A life; 0: nobody knows."""
+    if days is None:
+        return otherwise
+    return _years(days) if days else "-"
+
+
 def _years(days: float) -> str:
     return f"{days / DAYS_A_YEAR:.3g} y" if days >= DAYS_A_YEAR / 100 else f"{days:.3g} d"
 
@@ -231,12 +237,3 @@ def line_of(one: Asked, number: int) -> str:
     """The command that plays a node by itself until its device refuses."""
     lives = nodes.lives_of(one.spec.fleet, one.chip, one.nodes, number)
     return shapes.alone(one.spec, int(one.nodes["workload"][number]), lives).command
-
-
-def overview(one: Asked, end: Lived) -> str:
-    """One line over the tables."""
-    alive = int((end.cause == ALIVE).sum())
-    ended = one.spec.fleet.count - alive
-    return f"{output.counted(one.spec.fleet.count, 'node')}, of which {ended} end within " + _years(
-        one.spec.fleet.horizon_days
-    )
