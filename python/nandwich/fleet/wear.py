@@ -148,12 +148,12 @@ def between(low: Table, high: Table, bad: int) -> Table:
     lost = bad + np.arange(max(1, bears))
 
     def line(key: str) -> Array:
-        sides = (
+        first, second = (
             np.interp(lost - one.bad, np.arange(one.bears), getattr(one, key))
             for one in (low, high)
         )
-        first, second = sides
-        return first + part * (second - first)
+        mixed_line: Array = first + part * (second - first)
+        return mixed_line
 
     count = len(low.shares) + low.bad - bad
     drawn = [

@@ -101,8 +101,8 @@ def alone(spec: Spec, workload: int, lives: str) -> Point:
 def _passes(document: Document) -> int:
     """Passes after which the wear of blocks tells how even it is."""
     device, layer = document["device"], document["result"]["layer"]
-    pages: int = device["blocks"] * device["block_pages"]
-    return max(1, math.ceil(wear.ERASES_SHOWN * pages / layer["programs"]))
+    pages = int(device["blocks"]) * int(device["block_pages"])
+    return max(1, math.ceil(wear.ERASES_SHOWN * pages / int(layer["programs"])))
 
 
 def _documents(kept: Iterable[Kept], asked: Iterable[Point]) -> list[Document]:
