@@ -276,6 +276,11 @@ def test_a_fleet_is_told_kept_and_the_same_with_any_jobs(tmp_path: Path) -> None
     assert {one["bad_blocks"] for one in value["shapes"]} == {0, 2}
     known = sqlite3.connect(store).execute("SELECT count(*) FROM point").fetchone()
     made(file, "--export", tmp_path / "known.csv")
+    made(file, "--export", tmp_path / "rows.json")
+    rows_too = json.loads((tmp_path / "rows.json").read_text())
+    validate("fleet-1", rows_too)
+    assert len(rows_too.pop("rows")) == 300
+    assert rows_too == value
     assert sqlite3.connect(store).execute("SELECT count(*) FROM point").fetchone() == known
     made(file, "--store", tmp_path / "two.sqlite", "--export", tmp_path / "two.csv", "--jobs", "2")
     exported = [(tmp_path / f"{name}.csv").read_bytes() for name in ("one", "known", "two")]

@@ -172,28 +172,34 @@ def _cells(numbers: Array) -> list[float | None]:
 
 def write(one: Asked, end: Lived, file: Path, table: str | None, json_target: str | None) -> None:
     """What --export and --json ask for."""
-    texts = {text for number in range(len(one.spec.options))
-             for text in one.spec.point(number).texts}  # fmt: skip
-    inputs = [file, *(Path(text) for text in sorted(texts) if is_file(text))]
+    if table is None and json_target is None:
+        return
     line = shlex.join(("nandwich", "fleet", str(file)))
+    told, seed = value(one, end), one.spec.fleet.seed
+    document = output.document(
+        "fleet", _SCHEMA_VERSION, told, seed=seed, inputs=[file, *_files(one.spec)], command=line
+    )
     if json_target is not None:
-        seed = one.spec.fleet.seed
-        told = value(one, end)
-        document = output.document("fleet", _SCHEMA_VERSION, told, seed=seed, inputs=inputs,
-                                   command=line)  # fmt: skip
         output.write_json(json_target, document)
     if table is None:
         return
     rows = columns(one, end)
     if table.endswith(".json"):
         cells = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
-        output.write_json(table, cells)
+        output.write_json(table, document | {"rows": cells})
         return
     make = export.as_csv if table.endswith(".csv") else export.as_parquet
     try:
         files.replace(Path(table), make(rows))
     except OSError as error:
         raise not_written(f"cannot write {table}: {error.strerror}", error) from error
+
+
+def _files(spec: Spec) -> list[Path]:
+    """What the replays read."""
+    points = (spec.point(number) for number in range(len(spec.options)))
+    texts = {text for point in points for text in point.texts}
+    return [Path(text) for text in sorted(texts) if is_file(text)]
 
 
 def show(one: Asked, end: Lived) -> None:
