@@ -13,6 +13,7 @@ from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
     LAYER_FIGURES,
+    TAKEN_BY,
     Quantity,
     json_option,
     layer_options,
@@ -294,6 +295,7 @@ def chosen(
         window=window_of(timeline, timeline_window),
         **choices,
     )
+    _check_layer(options)
     _check_nvm(options)
     return options
 
@@ -306,6 +308,15 @@ def _print(value: dict[str, Any]) -> None:
     for heads, table in report.share_tables(value):
         click.echo()
         output.print_table(heads, table)
+
+
+def _check_layer(options: Options) -> None:
+    """Refuse a figure that this layer does not take."""
+    for figure in options.layer:
+        layers = TAKEN_BY.get(figure, (options.ftl,))
+        if options.ftl not in layers:
+            name = "--" + figure.replace("_", "-")
+            raise InputError(f"{name} is for --ftl {', '.join(layers)}; {options.ftl} takes none")
 
 
 def _check_nvm(options: Options) -> None:
