@@ -315,7 +315,7 @@ static int ready(struct nw_tree *tree)
 }
 
 /* Behind a mount that failed RAM does not say what the chip says: another one, which writes nothing
- * if it can. Beside trims that no page tells of there may be no room for all that a stretch tells. */
+ * if it can. Beside trims that no page tells of a stretch may tell more than there is room for. */
 static int look(struct nw_tree *tree)
 {
     int result = tree->floor.stale ? nw_floor_mount(&tree->floor, NW_FLOOR_SHOW) : (int)NW_OK;
