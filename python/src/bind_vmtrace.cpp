@@ -292,7 +292,8 @@ class PageTraffic : public Source {
 public:
     PageTraffic(const Refs &refs, const std::string &policy, uint32_t frames, uint32_t read_cost,
                 uint32_t write_cost)
-        : frame_bytes_(refs.get().frame_bytes), pages_(refs.get().pages)
+        : frame_bytes_(refs.get().frame_bytes), pages_(refs.get().pages),
+          accesses_(refs.get().accesses), references_(refs.get().count), cut_(refs.cut())
     {
         result_.traffic = &traffic_.all;
         refs.play(policy, frames, { read_cost, write_cost }, result_);
@@ -314,6 +315,9 @@ public:
     uint64_t faults() const { return result_.faults; }
     uint64_t writebacks() const { return result_.writebacks; }
     uint32_t pages() const { return pages_; }
+    uint64_t accesses() const { return accesses_; }
+    uint64_t references() const { return references_; }
+    const std::string &cut() const { return cut_; }
 
 private:
     struct Traffic {
@@ -363,6 +367,8 @@ private:
 
     static constexpr nw_io_source_ops ops_ = { &PageTraffic::fill, &PageTraffic::rewind };
     uint32_t frame_bytes_, pages_;
+    uint64_t accesses_, references_;
+    std::string cut_;
     Traffic traffic_;
     nw_paging_result result_ = {};
     uint64_t at_ = 0; // the next transfer
@@ -422,6 +428,9 @@ void bind_vmtrace(nb::module_ &m)
              nb::arg("write_cost") = 1, "ValueError: no such policy, or bad frames.")
         .def_prop_ro("faults", &PageTraffic::faults)
         .def_prop_ro("writebacks", &PageTraffic::writebacks)
-        .def_prop_ro("pages", &PageTraffic::pages);
+        .def_prop_ro("pages", &PageTraffic::pages)
+        .def_prop_ro("accesses", &PageTraffic::accesses, "This and the next two: of `refs`.")
+        .def_prop_ro("references", &PageTraffic::references)
+        .def_prop_ro("cut", &PageTraffic::cut);
     m.def("paging_policies", &policies, "(name, what it is, ways of a set or 0) of each policy.");
 }
