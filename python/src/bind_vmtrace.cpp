@@ -286,8 +286,8 @@ private:
     std::string cut_;
 };
 
-// What a policy reads and writes, as requests of a device on which the pages lie side by side in the
-// order of their addresses.
+// What a policy reads and writes, as requests of a device on which the pages lie side by side in
+// the order of their addresses.
 class PageTraffic : public Source {
 public:
     PageTraffic(const Refs &refs, const std::string &policy, uint32_t frames, uint32_t read_cost,

@@ -24,6 +24,7 @@ from nandwich.replay import play as replay
 from nandwich.replay.play import Options
 
 assert paths.CHECKOUT is not None
+CHECKOUT = paths.CHECKOUT
 _WAYS = {name: ways for name, _, ways in _native.paging_policies()}
 _BASE, _FRAME = 0x1000, 16
 
@@ -146,7 +147,9 @@ def test_counts_are_those_of_vmtrace(policy: str, tmp_path: Path) -> None:
     knows the future; a page is never written twice without being read between."""
     references = _references(11, 3000)
     trace = _write(tmp_path / "a.acc", references, 512)
-    table = _run("vmtrace", trace, "--frames", 512, "--ram", "8K", "--policy", policy, "--json", "-")
+    table = _run(
+        "vmtrace", trace, "--frames", 512, "--ram", "8K", "--policy", policy, "--json", "-"
+    )
     known = json.loads(table.stdout)["frames"][0]
     outcome = known["results"][0]
     source = f"access:{trace},frame=512,ram=8K,policy={policy}"
@@ -173,7 +176,9 @@ def test_passes_are_alike_and_no_ram_is_too_much(tmp_path: Path) -> None:
     is an answer; --limit ends in the middle."""
     trace = _write(tmp_path / "a.acc", _references(3), 512)
     once, twice, none, few = (
-        json.loads(_run("replay", f"access:{trace},frame=512,ram={ram}", *more, "--json", "-").stdout)
+        json.loads(
+            _run("replay", f"access:{trace},frame=512,ram={ram}", *more, "--json", "-").stdout
+        )
         for ram, more in (
             ("4K", ()),
             ("4K", ("--repeat", 2)),
@@ -213,7 +218,8 @@ def test_other_verbs_take_it(tmp_path: Path) -> None:
     value = json.loads(_run("replay", source, "--json", "-").stdout)
     assert value["provenance"]["inputs"].keys() == {str(trace)}
     told = _run("replay", source)
-    assert "page faults" in told.stdout and "8 frames of 2048 B by lru" in told.stdout
+    assert "page faults" in told.stdout
+    assert "8 frames of 2048 B by lru" in told.stdout
     _run("trace", "convert", source, tmp_path / "a.fio", "--to", "fio")
     again = json.loads(_run("replay", tmp_path / "a.fio", "--json", "-").stdout)
     assert again["result"]["layer"] == value["result"]["layer"]
@@ -256,7 +262,7 @@ def _sort(way: str, folder: Path, *more: object) -> dict[str, Any]:
     words += ["--frame", "2K", "--ram", "16K", "--slots", 1, "--scheme", "direct"]
     words += ["--lookaside", 0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(paths.CHECKOUT)
+        patch.chdir(CHECKOUT)
         patch.setenv("NANDWICH_CACHE", str(folder / "cache"))
         _run(*words, *more, "--json", folder / "run.json", "--", way, 8000)
     counted: dict[str, Any] = json.loads((folder / "run.json").read_text())["vm"]
@@ -309,10 +315,12 @@ def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
     memory = "frame=2K,ram=16K"
     (tmp_path / "a.csv").write_text("0,R,0,512\n" * 9)
     said = _run("replay", f"access:{tmp_path}/a.csv,{memory}", code=2).stderr
-    assert "not an access trace" in said and "run --record-accesses" in said
+    assert "not an access trace" in said
+    assert "run --record-accesses" in said
     assert "No such file" in _run("replay", f"access:{tmp_path}/none,{memory}", code=2).stderr
     lists = ("--ftl", "tree,page")
-    assert "No such file" in _run("compare", f"access:{tmp_path}/none,{memory}", *lists, code=2).stderr
+    said = _run("compare", f"access:{tmp_path}/none,{memory}", *lists, code=2).stderr
+    assert "No such file" in said
     empty = _write(tmp_path / "empty.acc", [])
     assert "no accesses in it" in _run("replay", f"access:{empty},{memory}", code=2).stderr
     commas = _write(tmp_path / "a,b.acc", _references(2))

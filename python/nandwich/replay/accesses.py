@@ -47,7 +47,9 @@ def path_of(source: str) -> str:
 
 def _size(source: str, figures: dict[str, str], key: str) -> int:
     if key not in figures:
-        raise InputError(f"{source}: how large is the {key}? Add ,{key}=SIZE, say ,frame=2K,ram=16K")
+        raise InputError(
+            f"{source}: how large is the {key}? Add ,{key}=SIZE, say ,frame=2K,ram=16K"
+        )
     try:
         return quantities.parse(figures[key], "size", bare=True)
     except ValueError as error:

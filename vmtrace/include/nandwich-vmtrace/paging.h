@@ -78,8 +78,9 @@ extern const uint32_t nw_paging_policy_count;
 /* NULL: no such policy. */
 const struct nw_paging_policy *nw_paging_find(const char *name);
 
-/* frames 1 .. 2^24, for a set-associative policy a multiple of its ways. result->traffic is read,
- * the counts are written. NW_OK; NW_ERR_CONFIG: bad frames; NW_ERR_RAM. Cost: a few dozen instructions a reference; Belady's log2 of frames more. */
+/* frames 1 .. 2^24, for a set-associative policy a multiple of its ways. result->traffic is the
+ * caller's; the counts begin at 0. NW_OK; NW_ERR_CONFIG: bad frames; NW_ERR_RAM. Cost: a few dozen
+ * instructions a reference; Belady's log2 of frames more. */
 int nw_paging_run(const struct nw_paging_policy *policy, const struct nw_refs *refs,
                   uint32_t frames, const struct nw_paging_cost *cost,
                   struct nw_paging_result *result);
