@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nandwich replay`: plays a block trace or a made-up workload on a translation layer."""
+"""`nandwich replay`: plays block traces, workloads and a program's paging on a layer."""
 
 import re
 import time
@@ -232,7 +232,7 @@ _OOB_FIGURES = ("page_bytes", "join")
 @timeline_options
 @json_option
 def command(json_target: str | None, **choices: Any) -> None:
-    """Play a block trace, or a made-up workload, on a translation layer over a twin.
+    """Play a block trace, a made-up workload or a program's paging on a layer over a twin.
 
     The layer is the C code that ships; the chip keeps no payload, so gigabytes cost little. Books
     are checked at the end: nothing lost, nothing invented. Exit code 1 when they do not balance,

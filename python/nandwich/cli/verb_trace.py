@@ -109,7 +109,7 @@ Examples:
   nandwich report curve.json -o curve.html
 """
 )
-@click.argument("path", metavar="TRACE|gen:NAME")
+@click.argument("path", metavar="TRACE|gen:NAME|access:FILE")
 @_SAMPLE
 @_PAGE
 @trace_options
@@ -159,7 +159,7 @@ Examples:
   nandwich trace convert month.csv.zst little.packed --to packed --sample 0.01
 """
 )
-@click.argument("path", metavar="TRACE|gen:NAME")
+@click.argument("path", metavar="TRACE|gen:NAME|access:FILE")
 @click.argument("target", metavar="FILE[.gz]", callback=writable)
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
 @trace_options
