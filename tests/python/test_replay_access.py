@@ -5,6 +5,7 @@ with what to do."""
 
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,19 @@ def test_near_what_virtual_memory_counts(policy: str, ours: str, sorted_in_vm: P
     assert made.faults == pytest.approx(counted["faults"], rel=0.02)
     assert made.writebacks == pytest.approx(counted["sectors_written"], rel=0.02)
     assert made.writebacks > 1000
+
+
+def test_what_help_and_pages_show_works(
+    sorted_in_vm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: each command with an access: source that is shown plays."""
+    texts = [(CHECKOUT / "docs" / page).read_text() for page in ("replay.md", "access-traces.md")]
+    texts.append(_run("replay", "--help").stdout)
+    shown = re.findall(r"^ *nandwich (replay access:sort[^\n]*)$", "\n".join(texts), re.MULTILINE)
+    assert len(shown) == 5
+    monkeypatch.chdir(sorted_in_vm)
+    for line in shown:
+        assert "page faults" in _run(*line.split()).stdout
 
 
 # ---- refusals ----

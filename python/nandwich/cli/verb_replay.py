@@ -90,7 +90,7 @@ Examples:
   nandwich replay gen:uniform --precondition 2
   nandwich replay gen:zipf,theta=0.8,writes=70%,requests=200K --ftl lavish
   nandwich replay examples/traces/camera.csv --verify
-  nandwich replay access:sort.acc,frame=2K,ram=16K,policy=vm --ram 4K
+  nandwich replay access:sort.acc,frame=2K,ram=16K,policy=vm --ram 8K
   nandwich replay mine.csv --columns time,op,offset,size --unit us --header
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
   nandwich replay gen:filecopy --ftl page --chip TLC8G-HEAL --wear dheating --heal
