@@ -98,11 +98,9 @@ def _beside(question: Question, row: dict[str, Any]) -> dict[str, dict[str, Any]
 def _check_source(question: Question, device_bytes: int) -> None:
     """InputError for a source that is bad on any layer: it would be said of each."""
     options = question.options
-    if play.is_generated(options.source):
-        play.check_made_up(options)
-        play.workload(options.source.removeprefix(play.GENERATED), device_bytes, options.seed)
-    else:
-        play.survey(play.open_trace(options.source, options), limit=options.limit)
+    source = play.open_source(options, device_bytes)
+    if not play.is_generated(options.source):
+        play.survey(source, limit=options.limit)
 
 
 def _row(question: Question, layer: str) -> dict[str, Any]:
