@@ -23,6 +23,7 @@ from nandwich.errors import InputError, not_written
 from nandwich.fleet import answer, nodes
 from nandwich.fleet.draws import Array
 from nandwich.fleet.nodes import ALIVE, CAUSES, DAYS_A_YEAR, Chip, Nodes, Shape
+from nandwich.replay import play
 
 _SCHEMA_VERSION = 1
 _PJ_A_J = 1e12
@@ -226,6 +227,9 @@ def show(one: Asked, end: Lived) -> None:
     ]
     click.echo()
     output.print_table(("end", "nodes", "share", "at least", "at most"), ends)
+    every = range(len(one.spec.options))
+    if models := play.models_among({word for i in every for word in one.spec.point(i).arguments}):
+        output.talk(models)
 
 
 def _cell(days: float | None, otherwise: str) -> str:
@@ -236,7 +240,7 @@ def _cell(days: float | None, otherwise: str) -> str:
 
 
 def _years(days: float) -> str:
-    return f"{days / DAYS_A_YEAR:.3g} y" if days >= DAYS_A_YEAR / 100 else f"{days:.3g} d"
+    return f"{days / DAYS_A_YEAR:.3g} y" if days >= DAYS_A_YEAR else f"{days:.3g} d"
 
 
 def line_of(one: Asked, number: int) -> str:
