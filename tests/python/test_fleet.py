@@ -160,7 +160,8 @@ def test_requests_take_energy_and_what_is_lost_takes_more() -> None:
     no leak: after a loss at day 2 (200 J) 664 J last 664 / 300 days."""
     battery = Battery(fixed(3000), fixed(100_000), fixed(0.8), fixed(0), 0.5)
     one = fleet(battery=battery, block_endurance=fixed(1), bad_blocks=fixed(0))
-    shape = Table(0, np.ones(4), np.array([20.0, 1e-9]), np.array([1e12, 3e12]))
+    shares = np.array([1.5, 0.5, 1, 1])  # the first block is lost at 2/3 of its life
+    shape = Table(0, shares, np.array([40 / 3, 1e-3]), np.array([1e12, 3e12]))
     chip = replace(CHIP, standby_nw=0)
     days = nodes.days(one, chip, nodes.draw(one, chip), [Shape(None, 0, 10**9, [shape], 1e12)])
     assert days[0, 0] == pytest.approx(2 + 664 / 300)
@@ -246,6 +247,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         told = answer.share(int((order < 0.3).sum()), 50)
         held[1] += told["least"] <= 0.3 <= told["most"]
     assert min(held) >= 930
+    assert answer.share(8, 10) == {"nodes": 8, "share": 0.8, "least": 0.490162, "most": 0.943318}
     assert (low, high) == (18, 33)  # of the binomial table: 0.016 below 18, and above 32
 
 
