@@ -314,6 +314,12 @@ def check_names(options: Options) -> None:
         raise names.unknown("placement policy", options.tier, TIERS)
 
 
+def opened(options: Options) -> tuple[Options, _native.ReplayDevice]:
+    """The device as `prepare` opens it, and the options with what was chosen for its RAM;
+    InputError."""
+    return _device_in_ram(options, None)
+
+
 def _device_in_ram(
     options: Options, line: _native.Timeline | None
 ) -> tuple[Options, _native.ReplayDevice]:

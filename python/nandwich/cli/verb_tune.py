@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich tune`: finds the best chip, layer, RAM, spare blocks and NVM for a workload."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich import files, locks, names
+from nandwich.cli import output, signals
+from nandwich.cli.command import Command
+from nandwich.cli.options import SIZE, TIME, Number, json_option, writable
+from nandwich.cli.sweep import export
+from nandwich.cli.sweep.engine import Engine
+from nandwich.cli.sweep.kept import Kept, Store
+from nandwich.cli.tune import answer, goals, search, space
+from nandwich.cli.tune.goals import Limits
+from nandwich.cli.tune.need import Needs
+from nandwich.cli.tune.search import Candidate, Found, Search
+from nandwich.cli.tune.space import Space
+from nandwich.errors import InputError, not_written
+from nandwich.quantities import format_size
+from nandwich.replay import play, pool
+from nandwich.replay.life import DAY_NS
+from nandwich.twin import parts
+
+_STORE = Path("tune.sqlite")
+_EPILOG = """\b
+Examples:
+  nandwich tune examples/traces/camera.csv --chips K9F1G08U0A,W25N01GV
+  nandwich tune swap.csv --chips W25N01GV --swap --max-ram 24K --out choice.toml
+  nandwich tune gen:sensor,footprint=32M --chips W25N01GV,TLC8G --min-life 5y --best cost
+  nandwich tune gen:zipf,footprint=32M --chips W25N01GV --show-space > space.toml
+  nandwich tune gen:zipf,footprint=32M --space space.toml --evaluations 300 --json tuned.json
+  nandwich replay gen:zipf,footprint=32M --config choice.toml
+"""
+
+
+def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
+    if target is None:
+        return None
+    export.check(target)
+    return writable(ctx, param, target)
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@click.argument("source", metavar="TRACE|gen:NAME")
+@click.option("--chips", default="", metavar="A,B,...", help="Parts, or files of your own.")
+@click.option(
+    "--space",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="SPACE.toml",
+    help="Where to search: a spec as of nandwich sweep. [default: what --show-space prints]",
+)
+@click.option("--show-space", is_flag=True, help="Prints the default space, and plays nothing.")
+@click.option("--swap", is_flag=True, help="Layers too that forget with power: for swap space.")
+@click.option(
+    "--evaluations",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="Replays at most.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Of the search."
+)
+@click.option("--jobs", type=click.IntRange(1, 256), help="Replays at a time. [default: all cores]")
+@click.option("--max-ram", type=SIZE, default=0, metavar="SIZE", help="Of the layer, say 24K.")
+@click.option("--max-flash", type=SIZE, default=0, metavar="SIZE", help="Say 64M.")
+@click.option("--min-life", type=TIME, default=0, metavar="TIME", help="Say 5y, or 400d.")
+@click.option(
+    "--daily", type=SIZE, default=0, metavar="SIZE", help="Written a day; as the trace does."
+)
+@click.option(
+    "--ram-price",
+    type=Number(0, 1e9),
+    default=goals.PRICE,
+    show_default=True,
+    help="Of a byte of RAM or NVM, in bytes of flash.",
+)
+@click.option(
+    "--best",
+    type=click.Choice(answer.BESTS),
+    default="balanced",
+    show_default=True,
+    help="What is chosen of the front.",
+)
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=_STORE,
+    show_default=True,
+    metavar="FILE",
+    help="Where results are kept and found again.",
+)
+@click.option("--out", metavar="CHOICE.toml", callback=writable, help="The choice, for --config.")
+@click.option(
+    "--export",
+    "table",
+    metavar="FILE",
+    callback=_export,
+    help="A row for each replay: FILE.csv, .json or .parquet.",
+)
+@json_option
+def command(source: str, show_space: bool, **choices: Any) -> None:
+    """Find the best configuration for a workload: chip, layer, RAM, spare blocks, NVM.
+
+    Time and energy a host byte, life and cost are four goals at once; cost is bytes of flash, with
+    RAM and NVM at --ram-price. A sampler that learns asks for configurations, and each is replayed.
+    Shown is the front: what no other beats in all goals. Results are kept: the same line goes on
+    after Ctrl-C or a kill, and plays nothing twice. The same seed gives the same answer, whatever
+    --jobs is.
+    """
+    chips = _chips(choices.pop("chips"))
+    swap, file = choices.pop("swap"), choices.pop("file")
+    if file is None and not chips:
+        raise InputError("which chips? Give --chips A,B (nandwich chips lists them), or --space")
+    text = space.default_text(source, chips, swap=swap, ram_most=choices["max_ram"])
+    if show_space:
+        click.echo(text, nl=False)
+        return
+    if file is not None and swap:
+        raise InputError("--swap is of the default space: in yours name the layers, ftl = [...]")
+    searched = space.default(text, source) if file is None else space.read(file, source, chips)
+    space.refuse_empty(searched)
+    _tune(searched, source, [] if file is None else [file], **choices)
+
+
+def _chips(text: str) -> list[str]:
+    found = [word.strip() for word in text.split(",")] if text else []
+    for one in found:
+        if not one or found.count(one) > 1:
+            raise InputError(f"--chips {text}: {one or 'a name'} is {'twice' if one else 'empty'}")
+        parts.resolve(one)
+    return found
+
+
+def _tune(
+    searched: Space,
+    source: str,
+    described: Sequence[Path],
+    *,
+    evaluations: int,
+    seed: int,
+    jobs: int | None,
+    max_ram: int,
+    max_flash: int,
+    min_life: int,
+    daily: int,
+    ram_price: float,
+    best: str,
+    store: Path,
+    out: str | None,
+    table: str | None,
+    json_target: str | None,
+) -> None:
+    first = space.parsed(searched.point(searched.first()))
+    inputs = [*play.inputs(first), *described]
+    output.check_apart(inputs, (store, out, table, json_target))
+    needs = Needs(first)
+    daily = daily or goals.rate(needs.facts)
+    if not needs.facts["duration_ns"]:
+        searched.without("idle")
+    if min_life and not daily:
+        raise InputError(f"--min-life: {source} has no times: --daily SIZE says what is written")
+    limits = Limits(max_ram, max_flash, min_life * daily // DAY_NS)
+    judge = _Judge(searched, needs, limits, ram_price, daily)
+    lock = locks.Lock(store)
+    try:
+        with signals.unwinding(), Store(store) as results:
+            judge.engine = Engine(results, jobs or pool.processors(), lock)
+            found = judge.search(evaluations, seed)
+    finally:
+        lock.release()
+    told = answer.of(found, best, daily)
+    asked = {
+        "source": source,
+        "evaluations": evaluations,
+        "best": best,
+        "max_ram_bytes": max_ram,
+        "max_flash_bytes": max_flash,
+        "min_life_days": min_life / DAY_NS,
+        "daily_bytes": daily,
+        "ram_price": ram_price,
+    }
+    line = _line(source, described)
+    if out is not None:
+        _write(out, answer.choice_toml(told, searched, source, line))
+    rows = answer.rows(told)
+    payload = {
+        "question": asked,
+        "space": [{"key": one.key, "values": list(one.values)} for one in searched.axes],
+        "combinations": searched.size,
+        "repeated": found.repeated,
+        "impossible": dict(found.impossible.most_common()),
+        "choice": told.chosen + 1,
+        "reasons": answer.reasons(told),
+        "rows": rows,
+    }
+    document = output.document("tune", 1, payload, seed=seed, inputs=inputs, command=line)
+    for target in (json_target, table):
+        if target is not None and (target == json_target or target.endswith(".json")):
+            output.write_json(target, document)
+        elif target is not None:
+            made = export.as_csv if target.endswith(".csv") else export.as_parquet
+            _write(target, made(answer.columns(rows)))
+    if json_target != "-":
+        _show(found, told, searched)
+
+
+class _Judge:
+    """What the search asks: whether a combination can be, and what becomes of it."""
+
+    engine: Engine
+
+    def __init__(
+        self, searched: Space, needs: Needs, limits: Limits, price: float, daily: int
+    ) -> None:
+        self._space = searched
+        self._needs = needs
+        self._limits = limits
+        self._price = price
+        self._daily = daily
+
+    def search(self, evaluations: int, seed: int) -> Search:
+        """Searches, with a bar."""
+        found = Search(self._space, self._look, self._play)
+        total = min(evaluations, self._space.size or evaluations)
+        with output.progress("replays", total, rate="replays") as self._bar:
+            found.run(evaluations, seed)
+        new = self.engine.played
+        output.talk(f"{output.counted(new, 'replay')} played, {len(found.found) - new} known")
+        return found
+
+    def _look(self, chosen: dict[str, Any]) -> Candidate:
+        point = self._space.point(chosen)
+        need = self._needs.of(space.parsed(point))
+        why, over = need.why, 0.0
+        if not why and (over := self._limits.over(need)) > 0:
+            sizes = f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
+            why = f"over --max-ram or --max-flash, such as {sizes}"
+        return Candidate(chosen, point, need, why, over)
+
+    def _play(self, batch: Sequence[Candidate]) -> list[Found]:
+        played = self.engine.play([one.point for one in batch], self._bar)
+        return [self._judged(*pair) for pair in zip(batch, played, strict=True)]
+
+    def _judged(self, candidate: Candidate, kept: Kept) -> Found:
+        if kept.state != "done":
+            return Found(candidate, None, kept.why or kept.state, search.NO_ROOM)
+        found = goals.of(kept, candidate.need, self._price)
+        over = self._limits.short(found.life_bytes)
+        short = f"a life of {answer.life(found.life_bytes, self._daily)}"
+        return Found(candidate, found, short if over > 0 else "", over)
+
+
+def _line(source: str, described: Sequence[Path]) -> str:
+    """The line without what does not change the answer."""
+    return shlex.join(("nandwich", "tune", source, *(f"--space={one}" for one in described)))
+
+
+def _write(target: str, data: bytes) -> None:
+    try:
+        files.replace(Path(target), data)
+    except OSError as error:
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
+
+
+def _show(found: Search, told: answer.Answer, searched: Space) -> None:
+    click.echo(answer.summary(found, told, searched.size))
+    if len(told.shown) < len(told.front):
+        click.echo(f"shown are {len(told.shown)} of them that lie far apart")
+    click.echo()
+    output.print_table(*answer.table(told))
+    click.echo()
+    for sentence in answer.reasons(told):
+        click.echo(names.shown(sentence))
+    for note in (answer.forgets(told), answer.worn(told)):
+        if note:
+            output.talk(note)
+    output.talk("time and energy are of a host byte; cost: flash, and RAM and NVM at --ram-price")
