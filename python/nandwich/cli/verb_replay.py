@@ -67,7 +67,7 @@ def _keys(verb: click.Command) -> dict[str, click.Parameter]:
 
 def _defaults(verb: click.Command, given: dict[str, Any]) -> dict[str, Any]:
     """What a file gives, by the names of parameters. A flag says its value."""
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in given.items():
         one = _keys(verb)[key]
         flag = one.flag_value if isinstance(one, click.Option) and one.is_flag else None
@@ -284,9 +284,8 @@ def command(json_target: str | None, **choices: Any) -> None:
     when a sector reads wrong, or when the device refuses (unless --until-worn waits for that).
     """
     until_worn = bool(choices["until_worn"])
-    options_file = choices["config"]
     options = chosen(**choices)
-    inputs = [*replay.inputs(options), *([Path(options_file)] if options_file else [])]
+    inputs = replay.inputs(options)
     described = (*parts.files(options.chip), *parts.files(options.nvm_part))
     output.check_apart((*inputs, *described), (options.snapshot, options.timeline, json_target))
     with locks.held(options.snapshot):
@@ -319,7 +318,6 @@ def chosen(
     heal_at: int | None,
     heal_cycles: int | None,
     heal_period: int | None,
-    config: str = "",  # noqa: ARG001: what it says is in the rest already
     timeline: str = "",
     timeline_window: str | None = None,
     **choices: Any,

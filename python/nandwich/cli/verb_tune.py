@@ -2,7 +2,9 @@
 """`nandwich tune`: finds the best chip, layer, RAM, spare blocks and NVM for a workload."""
 
 import shlex
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from nandwich.replay.life import DAY_NS
 from nandwich.twin import parts
 
 _STORE = Path("tune.sqlite")
+#: Options that do not change the answer, each with a value.
+_NO_QUESTION = frozenset({"--jobs", "--store", "--out", "--export", "--json"})
 _EPILOG = """\b
 Examples:
   nandwich tune examples/traces/camera.csv --chips K9F1G08U0A,W25N01GV
@@ -105,7 +109,19 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
     help="A row for each replay: FILE.csv, .json or .parquet.",
 )
 @json_option
-def command(source: str, show_space: bool, **choices: Any) -> None:
+def command(
+    source: str,
+    chips: str,
+    file: Path | None,
+    show_space: bool,
+    swap: bool,
+    jobs: int | None,
+    store: Path,
+    out: str | None,
+    table: str | None,
+    json_target: str | None,
+    **choices: Any,
+) -> None:
     """Find the best configuration for a workload: chip, layer, RAM, spare blocks, NVM.
 
     Time and energy a host byte, life and cost are four goals at once; cost is bytes of flash, with
@@ -114,19 +130,28 @@ def command(source: str, show_space: bool, **choices: Any) -> None:
     after Ctrl-C or a kill, and plays nothing twice. The same seed gives the same answer, whatever
     --jobs is.
     """
-    chips = _chips(choices.pop("chips"))
-    swap, file = choices.pop("swap"), choices.pop("file")
-    if file is None and not chips:
+    names_of_parts = _chips(chips)
+    if file is None and not names_of_parts:
         raise InputError("which chips? Give --chips A,B (nandwich chips lists them), or --space")
-    text = space.default_text(source, chips, swap=swap, ram_most=choices["max_ram"])
+    asked = _Asked(**choices)
+    text = space.default_text(source, names_of_parts, swap=swap, ram_most=asked.max_ram)
     if show_space:
         click.echo(text, nl=False)
         return
-    if file is not None and swap:
+    if file is None:
+        searched = space.default(text, source)
+    elif swap:
         raise InputError("--swap is of the default space: in yours name the layers, ftl = [...]")
-    searched = space.default(text, source) if file is None else space.read(file, source, chips)
+    else:
+        searched = space.read(file, source, names_of_parts)
     space.refuse_empty(searched)
-    _tune(searched, source, [] if file is None else [file], **choices)
+    inputs = [
+        *play.inputs(space.parsed(searched.point(searched.first()))),
+        *([file] if file else []),
+    ]
+    output.check_apart(inputs, (store, out, table, json_target))
+    to = _Targets(store, out, table, json_target)
+    _tune(searched, source, inputs, asked, to, jobs or pool.processors())
 
 
 def _chips(text: str) -> list[str]:
@@ -138,83 +163,115 @@ def _chips(text: str) -> list[str]:
     return found
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What the line asks for beside source and space."""
+
+    evaluations: int
+    seed: int
+    max_ram: int
+    max_flash: int
+    min_life: int
+    daily: int
+    ram_price: float
+    best: str
+
+    def limits(self, daily: int) -> Limits:
+        return Limits(self.max_ram, self.max_flash, self.min_life * daily // DAY_NS)
+
+    def as_json(self, source: str, daily: int) -> dict[str, Any]:
+        return {
+            "source": source,
+            "evaluations": self.evaluations,
+            "best": self.best,
+            "max_ram_bytes": self.max_ram,
+            "max_flash_bytes": self.max_flash,
+            "min_life_days": self.min_life / DAY_NS,
+            "daily_bytes": daily,
+            "ram_price": self.ram_price,
+        }
+
+
+@dataclass(frozen=True)
+class _Targets:
+    """What is written."""
+
+    store: Path
+    out: str | None
+    table: str | None
+    json_target: str | None
+
+
 def _tune(
-    searched: Space,
-    source: str,
-    described: Sequence[Path],
-    *,
-    evaluations: int,
-    seed: int,
-    jobs: int | None,
-    max_ram: int,
-    max_flash: int,
-    min_life: int,
-    daily: int,
-    ram_price: float,
-    best: str,
-    store: Path,
-    out: str | None,
-    table: str | None,
-    json_target: str | None,
+    searched: Space, source: str, inputs: Sequence[Path], asked: _Asked, to: _Targets, jobs: int
 ) -> None:
-    first = space.parsed(searched.point(searched.first()))
-    inputs = [*play.inputs(first), *described]
-    output.check_apart(inputs, (store, out, table, json_target))
-    needs = Needs(first)
-    daily = daily or goals.rate(needs.facts)
+    """The whole of it."""
+    needs = Needs(space.parsed(searched.point(searched.first())))
+    daily = asked.daily or goals.rate(needs.facts)
     if not needs.facts["duration_ns"]:
         searched.without("idle")
-    if min_life and not daily:
+    if asked.min_life and not daily:
         raise InputError(f"--min-life: {source} has no times: --daily SIZE says what is written")
-    limits = Limits(max_ram, max_flash, min_life * daily // DAY_NS)
-    judge = _Judge(searched, needs, limits, ram_price, daily)
-    lock = locks.Lock(store)
+    judge = _Judge(searched, needs, asked.limits(daily), asked.ram_price, daily)
+    lock = locks.Lock(to.store)
     try:
-        with signals.unwinding(), Store(store) as results:
-            judge.engine = Engine(results, jobs or pool.processors(), lock)
-            found = judge.search(evaluations, seed)
+        with signals.unwinding(), Store(to.store) as results:
+            found = judge.search(Engine(results, jobs, lock), asked)
     finally:
         lock.release()
-    told = answer.of(found, best, daily)
-    asked = {
-        "source": source,
-        "evaluations": evaluations,
-        "best": best,
-        "max_ram_bytes": max_ram,
-        "max_flash_bytes": max_flash,
-        "min_life_days": min_life / DAY_NS,
-        "daily_bytes": daily,
-        "ram_price": ram_price,
-    }
-    line = _line(source, described)
-    if out is not None:
-        _write(out, answer.choice_toml(told, searched, source, line))
-    rows = answer.rows(told)
-    payload = {
-        "question": asked,
+    told = answer.of(found, asked.best, daily)
+    value = {
+        "question": asked.as_json(source, daily),
         "space": [{"key": one.key, "values": list(one.values)} for one in searched.axes],
         "combinations": searched.size,
         "repeated": found.repeated,
         "impossible": dict(found.impossible.most_common()),
         "choice": told.chosen + 1,
         "reasons": answer.reasons(told),
-        "rows": rows,
+        "rows": answer.rows(told),
     }
-    document = output.document("tune", 1, payload, seed=seed, inputs=inputs, command=line)
-    for target in (json_target, table):
-        if target is not None and (target == json_target or target.endswith(".json")):
+    _write(value, answer.choice_toml(told, searched, source, _line()), inputs, asked.seed, to)
+    if to.json_target != "-":
+        _show(found, told, searched.size)
+
+
+def _line() -> str:
+    """This line without what does not change the answer."""
+    kept = []
+    words = iter(sys.argv[1:])
+    for word in words:
+        name, has_value, _ = word.partition("=")
+        if name not in _NO_QUESTION:
+            kept.append(word)
+        elif not has_value:
+            next(words, None)
+    return shlex.join(("nandwich", *kept))
+
+
+def _write(
+    value: dict[str, Any], choice: bytes, inputs: Sequence[Path], seed: int, to: _Targets
+) -> None:
+    """The files that were asked for."""
+    document = output.document("tune", 1, value, seed=seed, inputs=inputs, command=_line())
+    for target in (to.json_target, to.table):
+        if target is not None and (target == to.json_target or target.endswith(".json")):
             output.write_json(target, document)
         elif target is not None:
             made = export.as_csv if target.endswith(".csv") else export.as_parquet
-            _write(target, made(answer.columns(rows)))
-    if json_target != "-":
-        _show(found, told, searched)
+            _replace(target, made(answer.columns(value["rows"])))
+    if to.out is not None:
+        _replace(to.out, choice)
+
+
+def _replace(target: str, data: bytes) -> None:
+    try:
+        files.replace(Path(target), data)
+    except OSError as error:
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 class _Judge:
     """What the search asks: whether a combination can be, and what becomes of it."""
-
-    engine: Engine
 
     def __init__(
         self, searched: Space, needs: Needs, limits: Limits, price: float, daily: int
@@ -225,13 +282,18 @@ class _Judge:
         self._price = price
         self._daily = daily
 
-    def search(self, evaluations: int, seed: int) -> Search:
+    def search(self, engine: Engine, asked: _Asked) -> Search:
         """Searches, with a bar."""
-        found = Search(self._space, self._look, self._play)
-        total = min(evaluations, self._space.size or evaluations)
-        with output.progress("replays", total, rate="replays") as self._bar:
-            found.run(evaluations, seed)
-        new = self.engine.played
+        total = min(asked.evaluations, self._space.size or asked.evaluations)
+        with output.progress("replays", total, rate="replays") as bar:
+
+            def played(batch: Sequence[Candidate]) -> list[Found]:
+                kept = engine.play([one.point for one in batch], bar)
+                return [self._judged(*pair) for pair in zip(batch, kept, strict=True)]
+
+            found = Search(self._space, self._look, played)
+            found.run(asked.evaluations, asked.seed)
+        new = engine.played
         output.talk(f"{output.counted(new, 'replay')} played, {len(found.found) - new} known")
         return found
 
@@ -240,13 +302,11 @@ class _Judge:
         need = self._needs.of(space.parsed(point))
         why, over = need.why, 0.0
         if not why and (over := self._limits.over(need)) > 0:
-            sizes = f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
+            sizes = (
+                f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
+            )
             why = f"over --max-ram or --max-flash, such as {sizes}"
         return Candidate(chosen, point, need, why, over)
-
-    def _play(self, batch: Sequence[Candidate]) -> list[Found]:
-        played = self.engine.play([one.point for one in batch], self._bar)
-        return [self._judged(*pair) for pair in zip(batch, played, strict=True)]
 
     def _judged(self, candidate: Candidate, kept: Kept) -> Found:
         if kept.state != "done":
@@ -257,22 +317,9 @@ class _Judge:
         return Found(candidate, found, short if over > 0 else "", over)
 
 
-def _line(source: str, described: Sequence[Path]) -> str:
-    """The line without what does not change the answer."""
-    return shlex.join(("nandwich", "tune", source, *(f"--space={one}" for one in described)))
-
-
-def _write(target: str, data: bytes) -> None:
-    try:
-        files.replace(Path(target), data)
-    except OSError as error:
-        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
-
-
-def _show(found: Search, told: answer.Answer, searched: Space) -> None:
-    click.echo(answer.summary(found, told, searched.size))
-    if len(told.shown) < len(told.front):
-        click.echo(f"shown are {len(told.shown)} of them that lie far apart")
+def _show(found: Search, told: answer.Answer, size: int | None) -> None:
+    for line in answer.summary(found, told, size):
+        click.echo(names.shown(line))
     click.echo()
     output.print_table(*answer.table(told))
     click.echo()

@@ -93,6 +93,7 @@ class Options:
     wear_out: bool = False
     factory_bad: bool = True
     seed: int = 1
+    config: str = ""  # the file that some of these came from
     snapshot: str = ""
     timeline: str = ""  # a trace for ui.perfetto.dev
     window: timelines.Window = timelines.FIRST  # of the requests that it shows whole
@@ -180,7 +181,7 @@ def is_generated(source: str) -> bool:
 def inputs(options: Options) -> list[Path]:
     """The files that a replay reads, parts apart."""
     recorded = [] if is_generated(options.source) else [Path(options.source)]
-    return recorded + ([Path(options.classes)] if options.classes else [])
+    return recorded + [Path(one) for one in (options.classes, options.config) if one]
 
 
 def check_made_up(options: Options) -> None:

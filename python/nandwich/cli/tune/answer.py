@@ -2,7 +2,7 @@
 """What a search found: the front, the choice with its reason, and the files that hold them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,22 +59,29 @@ def of(search: Search, best: str, daily: int) -> Answer:
     front = [vectors[i] for i in places]
     chosen = goals.choose(front, best)
     first = [chosen, *(goals.choose(front, goal) for goal in GOALS)]
+    near = (goals.neighbour(front, chosen, goal) for goal in _NEXT)
+    first += [one for one in near if one is not None]
     shown = goals.spread(front, first, SHOWN)
     return Answer(search.found, [allowed[i] for i in places], shown, chosen, best, daily)
 
 
 def _nothing(search: Search) -> str:
-    """Why nothing is left, the most frequent reasons first."""
-    reasons = search.impossible.copy()
-    reasons.update(one.why for one in search.found)
-    told = (f"  {why} ({count} times)" for why, count in reasons.most_common(_MOST_REASONS))
-    return "\n".join(("no combination does what is asked:", *told))
+    """Why nothing is left: what came nearest, and what was not played at all."""
+    told = []
+    if search.found:
+        near = min(search.found, key=lambda one: one.over)
+        told.append(f"  the nearest of {len(search.found)} is {words(near)}: {near.why}")
+    for why, count in search.impossible.most_common(_MOST_REASONS):
+        told.append(f"  not played: {why} (asked {count} times)")
+    return "\n".join(("no configuration does what is asked:", *told))
 
 
-def words(found: Found) -> str:
+def words(found: Found, without: Collection[str] = ()) -> str:
     """A configuration in words: what is not the layer's own choice."""
     told = []
     for key, value in found.candidate.point.chosen.items():
+        if key in without:
+            continue
         if value is True:
             told.append(key)
         elif value not in (None, False, 0, "0"):
@@ -85,6 +92,7 @@ def words(found: Found) -> str:
 def table(answer: Answer) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
     """Heads and rows of the front; `*` is the choice."""
     rows: list[tuple[object, ...]] = []
+    alike = same(answer)
     for place in answer.shown:
         one = answer.goals(place)
         mark = "*" if place == answer.chosen else " "
@@ -97,10 +105,16 @@ def table(answer: Answer) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
                 format_size(one.ram_bytes),
                 format_size(one.flash_bytes),
                 format_size(one.cost_bytes),
-                words(answer.at(place)),
+                words(answer.at(place), alike),
             )
         )
     return ("", "time", "energy", "life", "RAM", "flash", "cost", "configuration"), rows
+
+
+def same(answer: Answer) -> list[str]:
+    """Axes with one value in all rows of the table."""
+    shown = [answer.at(place).candidate.point.chosen for place in answer.shown]
+    return [key for key in shown[0] if all(one[key] == shown[0][key] for one in shown)]
 
 
 def _energy(pj: float) -> str:
@@ -130,11 +144,9 @@ def reasons(answer: Answer) -> list[str]:
         else f"it is the best in {answer.best}"
     )
     said = [f"{place + 1} is chosen: {why}. Times the best of each: {told}."]
-    shown = [answer.goals(one).vector for one in answer.shown]
     for goal, name in _NEXT.items():
-        near = goals.neighbour(shown, answer.shown.index(place), goal)
-        if near is not None:
-            other = answer.shown[near]
+        other = goals.neighbour(_vectors(answer), place, goal)
+        if other is not None:
             said.append(f"{name[0].upper()}{name[1:]} is {other + 1}: {_against(answer, other)}.")
     return said
 
@@ -237,18 +249,25 @@ def columns(found: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     made = {key: [one["configuration"][key] for one in found] for key in keys}
     made["place"] = [one["place"] for one in found]
     made["allowed"] = [one["allowed"] for one in found]
-    figures = next((one["goals"] for one in found if one["goals"]), {})
+    figures: dict[str, Any] = next((one["goals"] for one in found if one["goals"]), {})
     for key in figures:
         made[key] = [one["goals"][key] if one["goals"] else None for one in found]
     return made
 
 
-def summary(search: Search, answer: Answer, size: int | None) -> str:
-    """How much was looked at."""
+def summary(search: Search, answer: Answer, size: int | None) -> list[str]:
+    """How much was looked at, and what is shown of it."""
+    played, front, shown = len(search.found), len(answer.front), len(answer.shown)
+    whole = "" if size is None else f" of {output.counted(size, 'combination')}"
     beyond = sum(not one.allowed for one in search.found)
     told = [
-        f"{output.counted(len(answer.front), 'is', 'are')} on the front",
-        *([f"{beyond} over a limit or failed"] if beyond else []),
+        f"{played}{whole} played, {beyond} of them over a limit or failed",
+        f"{search.repeated} asked again or equal in effect, "
+        f"{search.impossible.total()} impossible, not played",
+        f"{front} on the front: no other is as good in all" + f"; {shown} shown" * (shown < front),
     ]
-    whole = "" if size is None else f" of {size:,}"
-    return f"{len(search.found)} configurations{whole} played: {', '.join(told)}"
+    alike = same(answer)
+    rest = [key for key in answer.found[0].candidate.point.chosen if key not in alike]
+    if text := words(answer.at(answer.chosen), rest):
+        told.append(f"all shown with: {text}")
+    return told

@@ -6,10 +6,9 @@
   life    host bytes until the first thing is worn: the flash, or the NVM before it
   cost    in bytes of flash: those of the flash, and RAM and NVM at `price` times as much
 
-A life is counted in bytes, not in days: a fast device that is kept busy all day would look short of
-life. With what is written a day it is days. Flash counts as worn evenly: what a block was erased most
-is chance in a short replay, and only in a long one known. An NVM has no levelling: there the most
-written line counts.
+A life is counted in bytes, not in days: a fast device that is kept busy all day would look short
+of life. With what is written a day it is days. Flash counts as worn evenly: which block was erased
+most is chance in a short replay. An NVM has no levelling: there the most written line counts.
 
 RAM and flash are one goal. As two of them they would make five, of which hardly any configuration
 is beaten in all.
@@ -23,7 +22,7 @@ from typing import Any
 
 from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.tune.need import Need
-from nandwich.replay.life import DAY_NS, YEAR_NS
+from nandwich.replay.life import DAY_NS
 
 GOALS = ("time", "energy", "life", "cost")
 #: Host bytes of a device that nothing wears; the most that is told.
@@ -31,6 +30,7 @@ ENDLESS = 1 << 63
 #: How the price of a byte of RAM is to that of flash, about: 16 KiB of a controller's RAM are worth
 #: 16 MiB of SLC NAND.
 PRICE = 1000
+_CLEARLY = math.log10(1.05)
 
 
 @dataclass(frozen=True)
@@ -87,28 +87,32 @@ class Goals:
 def of(kept: Kept, need: Need, price: float) -> Goals:
     """The goals of a replay that was played."""
     content = json.loads(kept.document)
-    result, tier = content["result"], content["tier"]
+    result, tier, life = content["result"], content["tier"], content["derived"]["life"]
     host = max(1, result["bytes_read"] + result["bytes_written"])
-    life = content["derived"]["life"]
-    years = [] if life is None else [life["most_years"]]
-    if tier is not None and tier["lifetime_years"] is not None:
-        years.append(tier["lifetime_years"])
     nvm = tier["nvm_bytes"] if tier is not None else 0
-    known = life is not None and life["spread_known"]
+    wears = [(tier["endurance"], tier["line_writes_max"])] if tier is not None else []
 
-    def written(years: float) -> int:
-        passes = years * YEAR_NS / max(1, result["end_ns"])
-        return int(min(ENDLESS, max(1, passes * result["bytes_written"])))
+    def written(wears: list[tuple[int, int]]) -> int:
+        """Host bytes, of pairs of what there is and what this replay took of it."""
+        bytes_written: int = result["bytes_written"]
+        lives = [has * bytes_written // took for has, took in wears if has and took]
+        return max(1, min([ENDLESS, *lives]))
 
+    flash, most = [], []
+    if life is not None:
+        device, wear = content["device"], content["wear"]
+        pages = device["endurance"] * device["block_pages"] * len(wear)
+        flash = [(pages, result["layer"]["programs"])]
+        most = [(device["endurance"], max(wear))] if life["spread_known"] else []
     return Goals(
         time_ns=_rounded(result["busy_ns"] / host),
         energy_pj=_rounded(result["energy_pj"] / host),
-        life_bytes=written(min(years)) if years else ENDLESS,
+        life_bytes=written(wears + flash),
         cost_bytes=round(need.flash_bytes + price * (need.ram_bytes + nvm)),
         ram_bytes=need.ram_bytes,
         flash_bytes=need.flash_bytes,
         nvm_bytes=nvm,
-        worn_bytes=written(min(life["years"], *years)) if known else None,
+        worn_bytes=written(wears + flash + most) if most else None,
     )
 
 
@@ -143,43 +147,31 @@ def _covers(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return all(mine <= theirs for mine, theirs in zip(one, other, strict=True))
 
 
-def scaled(vectors: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
-    """Each goal from 0, the best of these, to 1, the worst."""
-    ends = [(min(column), max(column)) for column in zip(*vectors, strict=True)]
-    return [
-        tuple(
-            (value - least) / (most - least) if most > least else 0.0
-            for value, (least, most) in zip(one, ends, strict=True)
-        )
-        for one in vectors
-    ]
-
-
 def choose(vectors: Sequence[tuple[float, ...]], best: str) -> int:
-    """Of a front the one that is best in a goal, or that lies nearest to the best of all."""
-    places = scaled(vectors)
-    middle = [math.hypot(*one) for one in places]
+    """Of a front the one that is best in a goal, or that lies nearest to the best of all. Distances
+    go by factors: twice the time is as far as twice the cost."""
+    ideal = [min(column) for column in zip(*vectors, strict=True)]
+    far = [math.dist(one, ideal) for one in vectors]
     if best in GOALS:
         column = GOALS.index(best)
-        return min(range(len(places)), key=lambda i: (places[i][column], middle[i], i))
-    return min(range(len(places)), key=lambda i: (middle[i], i))
+        return min(range(len(far)), key=lambda i: (vectors[i][column], far[i], i))
+    return min(range(len(far)), key=lambda i: (far[i], i))
 
 
 def spread(vectors: Sequence[tuple[float, ...]], first: Sequence[int], most: int) -> list[int]:
     """So many numbers of a front that lie far apart, `first` among them; in the front's order."""
-    places = scaled(vectors)
     found = list(dict.fromkeys(first))[:most]
-    while len(found) < min(most, len(places)):
-        rest = [i for i in range(len(places)) if i not in found]
+    while len(found) < min(most, len(vectors)):
+        rest = [i for i in range(len(vectors)) if i not in found]
         found.append(
-            max(rest, key=lambda i: (min(math.dist(places[i], places[j]) for j in found), -i))
+            max(rest, key=lambda i: (min(math.dist(vectors[i], vectors[j]) for j in found), -i))
         )
     return sorted(found)
 
 
 def neighbour(vectors: Sequence[tuple[float, ...]], chosen: int, goal: str) -> int | None:
-    """The nearest of a front that is better in a goal; None: the chosen one is the best."""
-    places = scaled(vectors)
+    """The nearest of a front that is clearly better in a goal; None: none is."""
     column = GOALS.index(goal)
-    better = [i for i in range(len(places)) if places[i][column] < places[chosen][column]]
-    return min(better, key=lambda i: (math.dist(places[i], places[chosen]), i), default=None)
+    enough = vectors[chosen][column] - _CLEARLY
+    better = [i for i, one in enumerate(vectors) if one[column] < enough]
+    return min(better, key=lambda i: (math.dist(vectors[i], vectors[chosen]), i), default=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a configuration takes, found out without playing it: the layer is opened on an empty twin."""
+"""What a configuration takes, found out without playing it: the layer is opened on a new twin."""
 
 from dataclasses import dataclass, replace
 from typing import Any

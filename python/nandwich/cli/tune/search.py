@@ -92,7 +92,7 @@ class Search:
     def _by_chance(self, evaluations: int, seed: int) -> None:
         drawn = _Chance(self._space.axes, seed)
         while left := evaluations - len(self.found):
-            batch = list(self._drawn(drawn, min(BATCH, left), []))
+            batch = list(self._drawn(drawn, min(BATCH, left)))
             self._end(batch)
             if not batch:
                 return
@@ -109,7 +109,7 @@ class Search:
                 candidate = self._look(chosen)
                 self._take(candidate, batch)
                 asked.append((trial, candidate))
-            batch += self._drawn(chance, wanted - len(batch), batch)
+            batch += self._drawn(chance, wanted - len(batch))
             self._end(batch)
             for trial, candidate in asked:
                 study.tell(trial, self._outcome(candidate))
@@ -128,9 +128,7 @@ class Search:
         batch.append(candidate)
         return True
 
-    def _drawn(
-        self, chance: "_Chance", wanted: int, before: Sequence[Candidate]
-    ) -> Iterator[Candidate]:
+    def _drawn(self, chance: "_Chance", wanted: int) -> Iterator[Candidate]:
         """So many new ones by chance, or less where chance finds no more."""
         for _ in range(wanted):
             for _ in range(_DRAWN_MOST):
