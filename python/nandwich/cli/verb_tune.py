@@ -299,14 +299,16 @@ class _Judge:
 
     def _look(self, chosen: dict[str, Any]) -> Candidate:
         point = self._space.point(chosen)
-        need = self._needs.of(space.parsed(point))
+        options = space.parsed(point)
+        need = self._needs.of(options)
         why, over = need.why, 0.0
         if not why and (over := self._limits.over(need)) > 0:
             sizes = (
                 f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
             )
             why = f"over --max-ram or --max-flash, such as {sizes}"
-        return Candidate(chosen, point, need, why, over)
+        cost = goals.cost(need, options.nvm, self._price)
+        return Candidate(chosen, point, need, why, over, cost)
 
     def _judged(self, candidate: Candidate, kept: Kept) -> Found:
         if kept.state != "done":

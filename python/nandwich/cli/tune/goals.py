@@ -108,12 +108,17 @@ def of(kept: Kept, need: Need, price: float) -> Goals:
         time_ns=_rounded(result["busy_ns"] / host),
         energy_pj=_rounded(result["energy_pj"] / host),
         life_bytes=written(wears + flash),
-        cost_bytes=round(need.flash_bytes + price * (need.ram_bytes + nvm)),
+        cost_bytes=cost(need, nvm, price),
         ram_bytes=need.ram_bytes,
         flash_bytes=need.flash_bytes,
         nvm_bytes=nvm,
         worn_bytes=written(wears + flash + most) if most else None,
     )
+
+
+def cost(need: Need, nvm_bytes: int, price: float) -> int:
+    """In bytes of flash. It is known before anything is played."""
+    return round(need.flash_bytes + price * (need.ram_bytes + nvm_bytes))
 
 
 def _rounded(value: float) -> float:

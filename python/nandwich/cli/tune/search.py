@@ -2,15 +2,16 @@
 """The search: a sampler asks for combinations, and is told what became of them.
 
 Multi-objective TPE of optuna, asked in batches of BATCH: so the same seed asks the same, whatever
-number of processes plays a batch. What is equal in effect is played once. What cannot be is told to
-the sampler at no cost. Where the sampler repeats itself, chance chooses.
+number of processes plays a batch. The first ones come by chance and are spread over the cost, which
+is known beforehand; of each batch some come by chance, and more where the sampler repeats itself.
+What is equal in effect is played once. What cannot be is told to the sampler at no cost.
 """
 
 import importlib
 import random
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,9 @@ from nandwich.errors import RunError
 BATCH = 8
 _ASKED_MOST = 4 * BATCH  # of the sampler for a batch
 _DRAWN_MOST = 500  # by chance for one combination
-_STARTUP = 16  # combinations by chance before the sampler learns
+_STARTUP = 24  # combinations by chance before the sampler learns
+_FOR_ONE = 4  # drawn for each of these
+_BY_CHANCE = 2  # of a batch, so that nothing is overlooked for good
 _WORST = 30.0  # of a goal that has no value: its logarithm
 NO_ROOM = 10.0  # how far from allowed what cannot be is
 
@@ -38,6 +41,7 @@ class Candidate:
     need: Need
     why: str = ""
     over: float = 0.0
+    cost: float = 0.0  # known before it is played
 
 
 @dataclass(frozen=True)
@@ -100,21 +104,40 @@ class Search:
     def _sampled(self, evaluations: int, seed: int) -> None:
         study = _Study(self._space.axes, seed)
         chance = _Chance(self._space.axes, seed)
+        first = self._spread(chance, min(_STARTUP, evaluations))
+        self._end(first)
+        for candidate in first:
+            study.add(candidate.chosen, self._outcome(candidate))
         while left := evaluations - len(self.found):
             wanted = min(BATCH, left)
+            sampled = max(1, wanted - _BY_CHANCE)
             asked: list[tuple[Any, Candidate]] = []
             batch: list[Candidate] = []
-            while len(batch) < wanted and len(asked) < _ASKED_MOST:
+            while len(batch) < sampled and len(asked) < _ASKED_MOST:
                 trial, chosen = study.ask()
                 candidate = self._look(chosen)
                 self._take(candidate, batch)
                 asked.append((trial, candidate))
-            batch += self._drawn(chance, wanted - len(batch))
-            self._end(batch)
+            drawn = list(self._drawn(chance, wanted - len(batch)))
+            self._end([*batch, *drawn])
             for trial, candidate in asked:
                 study.tell(trial, self._outcome(candidate))
-            if not batch:
+            for candidate in drawn:
+                study.add(candidate.chosen, self._outcome(candidate))
+            if not batch and not drawn:
                 return
+
+    def _spread(self, chance: "_Chance", wanted: int) -> list[Candidate]:
+        """So many by chance, from the cheapest to the dearest of more of them in even steps."""
+        drawn = sorted(self._drawn(chance, _FOR_ONE * wanted), key=lambda one: one.cost)
+        last = max(1, wanted - 1)
+        if len(drawn) <= wanted:
+            return drawn
+        kept = [drawn[i * (len(drawn) - 1) // last] for i in range(wanted)]
+        for one in drawn:
+            if one not in kept:
+                del self._seen[one.need.same]
+        return kept
 
     def _take(self, candidate: Candidate, batch: list[Candidate]) -> bool:
         """Puts what is new and may be played into a batch."""
@@ -172,7 +195,7 @@ class _Study:
     def __init__(self, axes: Sequence[Axis], seed: int) -> None:
         optuna = library()
         self._axes = axes
-        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=_STARTUP)
+        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=0, multivariate=True)
         self._study = optuna.create_study(directions=["minimize"] * len(GOALS), sampler=sampler)
 
     def ask(self) -> tuple[Any, dict[str, Any]]:
@@ -188,10 +211,35 @@ class _Study:
             return axis.values[trial.suggest_int(axis.key, 0, last)]
         return axis.values[trial.suggest_categorical(axis.key, range(last + 1))]
 
+    def add(self, chosen: Mapping[str, Any], one: Found) -> None:
+        """What became of a combination that the sampler did not ask for."""
+        optuna = library()
+        made = optuna.trial.FixedTrial({axis.key: _number(axis, chosen) for axis in self._axes})
+        for axis in self._axes:
+            self._suggested(made, axis)
+        self._study.add_trial(
+            optuna.trial.create_trial(
+                params=made.params,
+                distributions=made.distributions,
+                values=_values(one),
+                constraints={"limits": one.over},
+            )
+        )
+
     def tell(self, trial: Any, one: Found) -> None:
         """What became of a trial."""
         trial.set_constraint("limits", one.over)
-        self._study.tell(trial, one.goals.vector if one.goals else [_WORST] * len(GOALS))
+        self._study.tell(trial, _values(one))
+
+
+def _values(one: Found) -> Sequence[float]:
+    return one.goals.vector if one.goals else [_WORST] * len(GOALS)
+
+
+def _number(axis: Axis, chosen: Mapping[str, Any]) -> int | float:
+    """What the sampler knows a value by."""
+    value = chosen[axis.key]
+    return axis.values.index(value) if axis.any_of is None else axis.share(value)
 
 
 def library() -> Any:

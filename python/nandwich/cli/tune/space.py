@@ -70,6 +70,14 @@ class Axis:
     ordered: bool
     any_of: spec._Range | None = None
 
+    def share(self, value: float) -> float:
+        """Of a value on the way from one end of a range to the other."""
+        assert self.any_of is not None
+        ends, between = (self.any_of.least, self.any_of.most), float(value)
+        if self.any_of.is_log:
+            ends, between = (math.log(ends[0]), math.log(ends[1])), math.log(between)
+        return min(1.0, max(0.0, (between - ends[0]) / (ends[1] - ends[0])))
+
 
 class Space:
     """All combinations of the values of some options of replay."""
