@@ -307,6 +307,9 @@ class _Judge:
                 f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
             )
             why = f"over --max-ram or --max-flash, such as {sizes}"
+        elif not why and 0 < need.most_bytes < self._limits.life_bytes and not options.nvm:
+            over = self._limits.short(need.most_bytes)
+            why = f"a life of {answer.life(need.most_bytes, self._daily)} at most"
         cost = goals.cost(need, options.nvm, self._price)
         return Candidate(chosen, point, need, why, over, cost)
 

@@ -19,6 +19,7 @@ class Need:
     ram_bytes: int = 0  # with the layer's struct
     flash_bytes: int = 0
     blocks: int = 0
+    most_bytes: int = 0  # that can be written to the flash in its life; 0: it has no end
     same: str = ""
 
 
@@ -54,7 +55,8 @@ class Needs:
         same = repr((sorted(tried.layer.items()), device.blocks))
         flash = device.blocks * device.block_pages * device.sector_bytes
         used = device.blocks * device.joined
-        return Need("", room.ram_bytes(device), flash, used, same)
+        wears = 0 if options.wear_figures.get("heal") else device.endurance
+        return Need("", room.ram_bytes(device), flash, used, wears * flash, same)
 
     def _same(self, options: Options, device: str) -> str:
         """Without times there is no idle time."""
