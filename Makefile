@@ -79,8 +79,8 @@ quick: ## the checks of every landing, under a minute
 
 .PHONY: lock
 lock: ## pin the Python dependencies of pyproject.toml again (requirements.lock)
-	$(BIN)/uv pip compile -q pyproject.toml --extra plot --extra scale --extra test --extra dev --universal \
-	    --generate-hashes --python-version 3.11 --custom-compile-command "make lock" \
+	$(BIN)/uv pip compile -q pyproject.toml --extra plot --extra scale --extra test --extra dev \
+	    --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock" \
 	    -o requirements.lock
 	@tools/setup
 

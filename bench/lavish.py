@@ -23,4 +23,5 @@ def lavish() -> list[Figure]:
             rates.append(WRITES / device.time_writes(WRITES))
         name = f"lavish.writes.{maps}-maps"
         figures.append(Figure(name, round(max(rates)), "write/s", target, better="higher"))
+        figures.append(Figure(f"lavish.ram.{maps}-maps", device.ram_bytes, "B"))
     return figures

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich bench`: measures this build against its promises."""
 
+import re
 from pathlib import Path
 
 import click
 
-from lab import discovery
+from lab import discovery, pages
 from lab.benches import Bench, Figure
 from nandwich import files, names
 from nandwich.cli import output
@@ -36,18 +37,33 @@ def _rows(figures: list[Figure]) -> list[tuple[str, str, str, str, str]]:
     return rows
 
 
-def _write_page(path: Path, figures: list[Figure]) -> None:
-    """The table as a page of the docs."""
-    lines = [
-        "# Figures of this build",
-        "",
-        "Written by `make figures` on the machine the release was made on.",
-        "",
-        "| figure | value | unit | target | |",
-        "|---|--:|---|--:|---|",
-    ]
-    lines += ["| " + " | ".join(row) + " |" for row in _rows(figures)]
-    files.replace(path, ("\n".join(lines) + "\n").encode())
+_HEAD = (
+    "# Figures of this build",
+    "",
+    "Written by `make figures` on the machine the release was made on.",
+    "",
+    "| figure | value | unit | target | |",
+    "|---|--:|---|--:|---|",
+)
+
+
+def _write_page(path: Path, figures: list[Figure], *, among_others: bool) -> None:
+    """The table as a page of the docs; with `among_others` rows of other benches stay on it."""
+    lines = path.read_text().splitlines() if among_others and path.exists() else []
+    table: dict[str, list[str]] = {}  # by bench
+    for line in lines[len(_HEAD) :]:
+        table.setdefault(_bench_of(line), []).append(line)
+    new = [pages.row(*row) for row in _rows(figures)]
+    table |= {_bench_of(line): [] for line in new}
+    for line in new:
+        table[_bench_of(line)].append(line)
+    rows = [line for name in sorted(table) for line in table[name]]
+    files.replace(path, ("\n".join([*_HEAD, *rows]) + "\n").encode())
+
+
+def _bench_of(line: str) -> str:
+    """The bench that a row of the table is of."""
+    return re.split(r"[. ]", line.removeprefix("| "), maxsplit=1)[0]
 
 
 @click.command(cls=Command)
@@ -62,7 +78,7 @@ def _write_page(path: Path, figures: list[Figure]) -> None:
     "--page",
     metavar="FILE",
     callback=writable,
-    help="Also write the table as a Markdown page (make figures does).",
+    help="Also write the table as a Markdown page (make figures does); with a NAME only its rows.",
 )
 @json_option
 def command(
@@ -95,7 +111,7 @@ def command(
     if json_target is not None:
         output.write_json(json_target, [one.as_json() for one in figures])
     if page is not None:
-        _write_page(Path(page), figures)
+        _write_page(Path(page), figures, among_others=bool(wanted))
     if json_target != "-":
         output.print_table(("figure", "value", "unit", "target", ""), _rows(figures))
     if not all(one.ok for one in figures):

@@ -42,11 +42,14 @@ int nw_paging_run(const struct nw_paging_policy *policy, const struct nw_refs *r
                   uint32_t frames, const struct nw_paging_cost *cost,
                   struct nw_paging_result *result)
 {
-    memset(result, 0, sizeof *result);
+    result->faults = 0;
+    result->writebacks = 0;
     if (frames == 0 || frames > MOST_FRAMES || (policy->ways > 0 && frames % policy->ways != 0)) {
         return NW_ERR_CONFIG;
     }
-    return policy->run(refs, frames, policy->ways, cost, result);
+    int error = policy->run(refs, frames, policy->ways, cost, result);
+
+    return error == NW_OK && result->traffic != NULL ? result->traffic->error : error;
 }
 
 int nw_lists_open(struct lists *lists, const struct nw_refs *refs, struct nw_paging_result *result)

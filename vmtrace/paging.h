@@ -64,10 +64,34 @@ static inline uint32_t list_oldest(const struct lists *lists, uint32_t list)
     return lists->previous[lists->pages + list];
 }
 
+/* traffic != NULL */
+void nw_traffic_read(struct nw_paging_traffic *traffic, uint32_t page);
+void nw_traffic_write(struct nw_paging_traffic *traffic, uint32_t page);
+
+/* A page comes into a frame that is free by now. */
+static inline void page_in(struct nw_paging_result *result, uint32_t page)
+{
+    result->faults++;
+    if (result->traffic != NULL) {
+        nw_traffic_read(result->traffic, page);
+    }
+}
+
+/* A dirty page leaves. */
+static inline void write_back(struct nw_paging_result *result, uint32_t page)
+{
+    result->writebacks++;
+    if (result->traffic != NULL) {
+        nw_traffic_write(result->traffic, page);
+    }
+}
+
 /* The page's frame is needed: what it holds is written if it must be. */
 static inline void let_go(struct lists *lists, uint32_t page)
 {
-    lists->result->writebacks += lists->dirty[page];
+    if (lists->dirty[page]) {
+        write_back(lists->result, page);
+    }
     lists->dirty[page] = 0;
 }
 

@@ -79,7 +79,6 @@ int nw_policy_arc(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
         if (in == T1 || in == T2) {
             list_move(&lists, T2, page);
         } else {
-            result->faults++;
             if (in == NO_LIST) {
                 arc_new(&lists, frames, target);
                 list_add(&lists, T1, page);
@@ -88,6 +87,7 @@ int nw_policy_arc(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
                 arc_replace(&lists, target, in == B2);
                 list_move(&lists, T2, page);
             }
+            page_in(result, page);
         }
         lists.dirty[page] |= refs->ref[i] & 1U;
     }
@@ -142,8 +142,8 @@ int nw_policy_car(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
         if (in == T1 || in == T2) {
             lists.mark[page] = 1;
         } else {
-            result->faults++;
             car_make_room(&lists, frames, target, in != NO_LIST);
+            page_in(result, page);
             lists.mark[page] = 0;
             if (in == NO_LIST) {
                 list_add(&lists, T1, page);

@@ -164,15 +164,17 @@ static int with_future(const struct nw_refs *refs, uint32_t frames,
         int stays = future.place[page] != NOWHERE;
 
         if (!stays) {
-            result->faults++;
             if (heap[0].count + heap[1].count >= frames) {
                 uint32_t from = two ? cheaper(&future, i, refs->count, cost) : 0;
                 uint32_t victim = heap[from].page[0];
 
                 take_out(&future, &heap[from], victim);
-                result->writebacks += future.dirty[victim];
+                if (future.dirty[victim]) {
+                    write_back(result, victim);
+                }
                 future.dirty[victim] = 0;
             }
+            page_in(result, page);
         }
         future.dirty[page] |= refs->ref[i] & 1U;
         future.key[page] = (uint64_t)future.next[i] << 1 | !future.dirty[page];

@@ -69,7 +69,9 @@ static uint32_t take_frame(struct clock *clock, choose_victim *choose)
     uint32_t frame = choose(clock);
 
     clock->frame_of[clock->page_of[frame]] = NO_FRAME;
-    clock->result->writebacks += (uint64_t)get(clock->dirty, frame);
+    if (get(clock->dirty, frame)) {
+        write_back(clock->result, clock->page_of[frame]);
+    }
     set(clock->dirty, frame, 0);
     return frame;
 }
@@ -84,8 +86,8 @@ static int go_round(const struct nw_refs *refs, uint32_t frames, choose_victim *
         uint32_t page = refs->ref[i] >> 1, frame = clock.frame_of[page];
 
         if (frame == NO_FRAME) {
-            result->faults++;
             frame = take_frame(&clock, choose);
+            page_in(result, page);
             clock.frame_of[page] = frame;
             clock.page_of[frame] = page;
         }
@@ -282,8 +284,12 @@ int nw_policy_sets(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
         int hit = 0;
         uint32_t out = to_front(set_of, ways, page, &hit);
 
-        result->faults += !hit;
-        result->writebacks += out != EMPTY && (out & 1U);
+        if (out != EMPTY && (out & 1U)) {
+            write_back(result, out >> 1);
+        }
+        if (!hit) {
+            page_in(result, page);
+        }
         set_of[0] |= refs->ref[i] & 1U;
     }
     free(entries);

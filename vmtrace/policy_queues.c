@@ -14,13 +14,13 @@ static int one_queue(const struct nw_refs *refs, uint32_t frames, int recency,
         uint32_t page = refs->ref[i] >> 1;
 
         if (lists.in[page] == NO_LIST) {
-            result->faults++;
             if (lists.count[QUEUE] == frames) {
                 uint32_t victim = list_oldest(&lists, QUEUE);
 
                 list_remove(&lists, victim);
                 let_go(&lists, victim);
             }
+            page_in(result, page);
             list_add(&lists, QUEUE, page);
         } else if (recency) {
             list_move(&lists, QUEUE, page);
@@ -85,13 +85,13 @@ int nw_policy_cflru(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
         uint32_t page = refs->ref[i] >> 1;
 
         if (lists.in[page] == NO_LIST) {
-            result->faults++;
             if (lists.count[NEWER] + lists.count[CLEAN] + lists.count[DIRTY] == frames) {
                 uint32_t victim = cflru_victim(&lists);
 
                 list_remove(&lists, victim);
                 let_go(&lists, victim);
             }
+            page_in(result, page);
         } else {
             list_remove(&lists, page);
         }
@@ -143,11 +143,11 @@ int nw_policy_2q(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
         if (in == MANY) {
             list_move(&lists, MANY, page);
         } else if (in != ONCE_IN) {
-            result->faults++;
             if (in == ONCE_OUT) {
                 list_remove(&lists, page);
             }
             two_queues_reclaim(&lists, frames);
+            page_in(result, page);
             list_add(&lists, in == ONCE_OUT ? MANY : ONCE_IN, page);
         }
         lists.dirty[page] |= refs->ref[i] & 1U;
@@ -209,7 +209,6 @@ int nw_policy_s3fifo(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
         if (lists.in[page] == SMALL || lists.in[page] == MAIN) {
             lists.mark[page] = (uint8_t)least_of(lists.mark[page] + 1U, 3);
         } else {
-            result->faults++;
             while (lists.count[SMALL] + lists.count[MAIN] >= frames) {
                 if (lists.count[SMALL] >= small_most) {
                     s3_leave_small(&lists, main_most);
@@ -217,6 +216,7 @@ int nw_policy_s3fifo(const struct nw_refs *refs, uint32_t frames, uint32_t ways,
                     s3_leave_main(&lists);
                 }
             }
+            page_in(result, page);
             int known = lists.in[page] == GHOST;
             if (known) {
                 list_remove(&lists, page);

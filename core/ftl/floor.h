@@ -235,6 +235,8 @@ int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint
 int nw_floor_load_at(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at);
 /* A root of the base to the buffer, by either copy: 1, 0, or an error. */
 int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at);
+/* The blocks that the root or END in the buffer lists for mounts. 1; 0: no such blocks. */
+int nw_floor_take_list(struct nw_floor *floor);
 /* The base's last page to the buffer: 1 if it is a sector's and whole, 0, or an error. */
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base);
 

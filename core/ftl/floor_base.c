@@ -186,8 +186,7 @@ NW_FLOOR_APART int look_at_heads(struct nw_floor *floor, struct heads *heads)
     return NW_OK;
 }
 
-/* The blocks that the root or END in the buffer lists for mounts. 1, or 0: no such blocks. */
-static int take_list(struct nw_floor *floor)
+int nw_floor_take_list(struct nw_floor *floor)
 {
     const uint8_t *from = floor->buffer;
 
@@ -232,7 +231,7 @@ static int has_ended(struct nw_floor *floor, struct nw_floor_base *base)
     uint32_t word;
     int result = nw_floor_load_at(floor, base, first + 1U);
 
-    if (result > 0 && is_end(base, floor->tagged.tag.word, 1) && take_list(floor)) {
+    if (result > 0 && is_end(base, floor->tagged.tag.word, 1) && nw_floor_take_list(floor)) {
         base->proven = 1;
         base->sector = nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT);
         return 1;
@@ -293,7 +292,8 @@ static int settle(struct nw_floor *floor, int is_proven)
         nw_get16(from + NW_FLOOR_PAGES_AT) != floor->block_pages) {
         return NW_ERR_VERSION;
     }
-    if ((!is_proven && !take_list(floor)) || from[NW_FLOOR_FAILED_COUNT_AT] > NW_FLOOR_FAILED) {
+    if ((!is_proven && !nw_floor_take_list(floor)) ||
+        from[NW_FLOOR_FAILED_COUNT_AT] > NW_FLOOR_FAILED) {
         return NW_ERR_CORRUPT;
     }
     for (unsigned i = 0; i < from[NW_FLOOR_FAILED_COUNT_AT]; i++) {

@@ -84,11 +84,15 @@ static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, u
     return is_root;
 }
 
-/* This root of the base to the buffer, by either copy. */
+/* This root of the session block to the buffer, by either copy, and its list: that goes on with the
+ * list of the root before. */
 static int load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
 {
     int result = nw_floor_load_root(floor, base, at);
 
+    if (result > 0) {
+        result = nw_floor_take_list(floor);
+    }
     return result == 0 ? (int)NW_ERR_CORRUPT : result;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded accesses to virtual memory: read, written, and replacement policies played on them.
+// Recorded accesses to virtual memory: read, written, and replacement policies played on them; and
+// what these read and write, as a source of requests.
 #include "bindings.hpp"
 
 #include <nanobind/stl/string.h>
@@ -8,10 +9,13 @@
 
 #include "paths.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -182,6 +186,7 @@ public:
             const int count = trace.read(batch, 256);
 
             if (count == 0) {
+                cut_ = trace.cut();
                 return false;
             }
             for (int i = 0; i < count; i++) {
@@ -212,16 +217,21 @@ public:
     std::tuple<uint64_t, uint64_t> run(const std::string &policy, uint32_t frames,
                                        uint32_t read_cost, uint32_t write_cost) const
     {
-        const nw_paging_policy *found = nw_paging_find(policy.c_str());
-        const nw_paging_cost cost = { read_cost, write_cost };
         nw_paging_result result = {};
+
+        play(policy, frames, { read_cost, write_cost }, result);
+        return { result.faults, result.writebacks };
+    }
+    void play(const std::string &policy, uint32_t frames, const nw_paging_cost &cost,
+              nw_paging_result &result) const
+    {
+        const nw_paging_policy *found = nw_paging_find(policy.c_str());
 
         if (found == nullptr) {
             throw nb::value_error(("no policy " + policy).c_str());
         }
         nb::gil_scoped_release released;
         check(nw_paging_run(found, &refs_, frames, &cost, &result));
-        return { result.faults, result.writebacks };
     }
     std::tuple<std::vector<uint64_t>, std::vector<uint64_t>> lru_curve(uint32_t most) const
     {
@@ -236,6 +246,7 @@ public:
         return { faults, writebacks };
     }
     const nw_refs &get() const { return refs_; }
+    const std::string &cut() const { return cut_; }
 
 private:
     static constexpr uint64_t most_requested = 1U << 28; // a GiB of references
@@ -272,6 +283,96 @@ private:
     }
 
     nw_refs refs_ = {};
+    std::string cut_;
+};
+
+// What a policy reads and writes, as requests of a device on which the pages lie side by side in
+// the order of their addresses.
+class PageTraffic : public Source {
+public:
+    PageTraffic(const Refs &refs, const std::string &policy, uint32_t frames, uint32_t read_cost,
+                uint32_t write_cost)
+        : frame_bytes_(refs.get().frame_bytes), pages_(refs.get().pages),
+          accesses_(refs.get().accesses), references_(refs.get().count), cut_(refs.cut())
+    {
+        result_.traffic = &traffic_.all;
+        refs.play(policy, frames, { read_cost, write_cost }, result_);
+        const std::vector<uint32_t> places = places_of(refs.get());
+
+        for (uint64_t i = 0; i < traffic_.all.count; i++) {
+            uint32_t &transfer = traffic_.all.transfer[i];
+
+            transfer = places[transfer >> 1] << 1 | (transfer & 1U);
+        }
+        source_ = { &ops_, this };
+    }
+
+    nw_io_source *get() override { return &source_; }
+    [[noreturn]] void fail(int error) const override
+    {
+        throw std::runtime_error(nw_error_text(error));
+    }
+    uint64_t faults() const { return result_.faults; }
+    uint64_t writebacks() const { return result_.writebacks; }
+    uint32_t pages() const { return pages_; }
+    uint64_t accesses() const { return accesses_; }
+    uint64_t references() const { return references_; }
+    const std::string &cut() const { return cut_; }
+
+private:
+    struct Traffic {
+        Traffic() = default;
+        Traffic(const Traffic &) = delete;
+        Traffic &operator=(const Traffic &) = delete;
+        ~Traffic() { nw_paging_traffic_close(&all); }
+
+        nw_paging_traffic all = {};
+    };
+
+    // By the number of a page.
+    static std::vector<uint32_t> places_of(const nw_refs &refs)
+    {
+        std::vector<uint32_t> order(refs.pages);
+        std::vector<uint32_t> places(refs.pages);
+
+        std::iota(order.begin(), order.end(), 0U);
+        std::sort(order.begin(), order.end(),
+                  [&refs](uint32_t a, uint32_t b) { return refs.page[a] < refs.page[b]; });
+        for (uint32_t place = 0; place < refs.pages; place++) {
+            places[order[place]] = place;
+        }
+        return places;
+    }
+    static int fill(nw_io_source *source, nw_io *to, uint32_t room)
+    {
+        auto *self = static_cast<PageTraffic *>(source->context);
+        const nw_paging_traffic &all = self->traffic_.all;
+        const auto count = static_cast<uint32_t>(std::min<uint64_t>(room, all.count - self->at_));
+
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t transfer = all.transfer[self->at_++];
+
+            to[i] = {};
+            to[i].offset = static_cast<uint64_t>(transfer >> 1) * self->frame_bytes_;
+            to[i].bytes = self->frame_bytes_;
+            to[i].kind = (transfer & 1U) != 0 ? NW_IO_WRITE : NW_IO_READ;
+        }
+        return static_cast<int>(count);
+    }
+    static int rewind(nw_io_source *source)
+    {
+        static_cast<PageTraffic *>(source->context)->at_ = 0;
+        return NW_OK;
+    }
+
+    static constexpr nw_io_source_ops ops_ = { &PageTraffic::fill, &PageTraffic::rewind };
+    uint32_t frame_bytes_, pages_;
+    uint64_t accesses_, references_;
+    std::string cut_;
+    Traffic traffic_;
+    nw_paging_result result_ = {};
+    uint64_t at_ = 0; // the next transfer
+    nw_io_source source_ = {};
 };
 
 std::vector<std::tuple<std::string, std::string, uint32_t>> policies()
@@ -319,6 +420,17 @@ void bind_vmtrace(nb::module_ &m)
              "LRU's faults and write-backs with 1 .. most frames, in one pass.")
         .def_prop_ro("accesses", [](const Refs &self) { return self.get().accesses; })
         .def_prop_ro("references", [](const Refs &self) { return self.get().count; })
-        .def_prop_ro("pages", [](const Refs &self) { return self.get().pages; });
+        .def_prop_ro("pages", [](const Refs &self) { return self.get().pages; })
+        .def_prop_ro("cut", &Refs::cut, "Of a trace loaded to its end: what is missing.");
+    nb::class_<PageTraffic, Source>(m, "PageTraffic", "What a policy reads and writes.")
+        .def(nb::init<const Refs &, const std::string &, uint32_t, uint32_t, uint32_t>(),
+             nb::arg("refs"), nb::arg("policy"), nb::arg("frames"), nb::arg("read_cost") = 1,
+             nb::arg("write_cost") = 1, "ValueError: no such policy, or bad frames.")
+        .def_prop_ro("faults", &PageTraffic::faults)
+        .def_prop_ro("writebacks", &PageTraffic::writebacks)
+        .def_prop_ro("pages", &PageTraffic::pages)
+        .def_prop_ro("accesses", &PageTraffic::accesses, "This and the next two: of `refs`.")
+        .def_prop_ro("references", &PageTraffic::references)
+        .def_prop_ro("cut", &PageTraffic::cut);
     m.def("paging_policies", &policies, "(name, what it is, ways of a set or 0) of each policy.");
 }

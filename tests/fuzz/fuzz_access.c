@@ -49,6 +49,21 @@ static void mend(uint8_t *file, size_t size)
     }
 }
 
+/* A policy reads what is no first touch, and writes what was dirty. */
+static void judge_traffic(const struct nw_refs *refs, const struct nw_paging_result *result)
+{
+    struct nw_paging_traffic *traffic = result->traffic;
+    uint64_t writes = 0;
+
+    for (uint64_t i = 0; i < traffic->count; i++) {
+        judge(traffic->transfer[i] >> 1 < refs->pages);
+        writes += traffic->transfer[i] & 1U;
+    }
+    judge(writes == result->writebacks && traffic->touched == refs->pages);
+    judge(traffic->count - writes == result->faults - refs->pages);
+    nw_paging_traffic_close(traffic);
+}
+
 static void play(const struct nw_refs *refs, uint32_t frames)
 {
     const struct nw_paging_cost cost = {36, 163};
@@ -56,17 +71,20 @@ static void play(const struct nw_refs *refs, uint32_t frames)
 
     judge(nw_paging_lru_curve(refs, 64, faults, writebacks) == NW_OK);
     for (uint32_t i = nw_paging_policy_count; i-- > 0;) {
-        struct nw_paging_result result;
+        struct nw_paging_traffic traffic = {0};
+        struct nw_paging_result result = {.traffic = &traffic};
         const struct nw_paging_policy *policy = &nw_paging_policies[i];
         int error = nw_paging_run(policy, refs, frames, &cost, &result);
 
         judge(error == NW_OK || (error == NW_ERR_CONFIG && frames % policy->ways != 0));
         if (error < 0) {
+            judge(traffic.count == 0);
             continue;
         }
         judge(result.faults >= refs->pages && result.faults <= refs->count);
         judge(result.writebacks <= result.faults);
         judge(result.faults >= least);
+        judge_traffic(refs, &result);
         if (strcmp(policy->name, "belady") == 0) {
             least = result.faults;
         } else if (strcmp(policy->name, "lru") == 0) {

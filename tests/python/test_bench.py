@@ -65,6 +65,19 @@ def test_page_holds_the_table(bench: Callable[..., Result], tmp_path: Path) -> N
     assert "| met.size | 4000 | B | <= 4096 | ok |" in page.read_text().splitlines()
 
 
+def test_a_page_keeps_what_did_not_run(bench: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: one bench measured anew changes its own rows of the page, and no others."""
+    page, other = tmp_path / "bench.md", tmp_path / "all.md"
+    bench("--page", str(other))
+    bench("missed", "--page", str(page))
+    page.write_text(page.read_text().replace("6", "5"))
+    bench("met", "missed", "--page", str(page))
+    assert page.read_text() == other.read_text()
+    page.write_text(other.read_text().replace("4000", "3999"))
+    bench("missed", "--page", str(page))
+    assert page.read_text() == other.read_text().replace("4000", "3999")
+
+
 def test_a_kernel_cheaper_than_native_earns_nothing() -> None:
     """Goal: the mean over kernels does not hide a dear one behind one that fell below native."""
 

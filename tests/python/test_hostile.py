@@ -190,7 +190,7 @@ def test_each_option_takes_odd_values(ground: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        (["replay", ""], "TRACE|gen:NAME"),
+        (["replay", ""], "TRACE|gen:NAME|access:FILE"),
         (["store", "", "ls"], "IMAGE"),
         (["store", "image", "put", "photo", ""], "FILE"),
         (["trace", "convert", "trace", "", "--to", "fio"], "FILE[.gz]"),

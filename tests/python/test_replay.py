@@ -280,6 +280,7 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--precondition", "x"), "no fraction"),
         (("gen:zipf", "--nvm", "4K"), "room for two"),
         (("gen:zipf", "--nvm", "3G"), "at most 2 GiB"),
+        (("gen:zipf", "--degree", "4"), "--degree is for --ftl lavish, superblock, nftl"),
         (("gen:zipf", "--nvm-reads"), "need --nvm"),
         (("gen:zipf", "--nvm", "4M", "--half-life", "5"), "give --tier lrfu"),
         (("gen:zipf", "--nvm", "4M", "--tier", "lur"), "did you mean lru"),

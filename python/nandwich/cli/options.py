@@ -119,7 +119,7 @@ _LAYER_OPTIONS = (
     ("--spare-blocks", 65535, "Kept back."),
     ("--log-blocks", 65535, "log, superblock, fast."),
     ("--degree", 255, "lavish, superblock; nftl: blocks of a chain."),
-    ("--maps", 255, "lavish: maps in RAM."),
+    ("--maps", 255, "lavish: maps in RAM; tree: pages of its cache."),
 )
 _TREE_OPTIONS = (
     ("--scrub-bits", 255, "tree: bits corrected in a page, to clean its block; 0: never."),
@@ -128,6 +128,13 @@ _TREE_OPTIONS = (
 LAYER_FIGURES = tuple(
     name.removeprefix("--").replace("-", "_") for name, *_ in _LAYER_OPTIONS + _TREE_OPTIONS
 )
+#: The layers that take such a figure; what is not here all of them take.
+TAKEN_BY = {
+    "log_blocks": ("log", "superblock", "fast"),
+    "degree": ("lavish", "superblock", "nftl"),
+    "maps": ("lavish", "tree"),
+    "scrub_bits": ("tree",),
+}
 
 
 def layer_options(function: _Decorated) -> _Decorated:

@@ -210,7 +210,8 @@ def _job(path: str, whole: _Section, section: _Section) -> Point:
     values = {**whole.values, **section.values}
     if "source" not in values or not values["source"][0]:
         raise InputError(
-            f"{path}:{section.line}: [{section.name}] has no source: a trace, or gen:NAME"
+            f"{path}:{section.line}: [{section.name}] has no source: a trace, gen:NAME or "
+            "access:FILE"
         )
     arguments = [str(values["source"][0])]
     for key, (value, line) in values.items():

@@ -168,7 +168,7 @@ _list_options(command)
 def _are_results(sources: tuple[str, ...]) -> bool:
     """Whether these are files of results; one workload or file of jobs otherwise."""
     if len(sources) > 1:
-        made_up = [name for name in sources if play.is_generated(name)]
+        made_up = [name for name in sources if not play.is_block_trace(name)]
         if made_up:
             raise InputError(
                 f"{made_up[0]} is a workload: compare takes one workload with lists of options, or "
@@ -178,7 +178,7 @@ def _are_results(sources: tuple[str, ...]) -> bool:
     name = sources[0]
     if name == read.STDIN or name.endswith(".json"):
         return True
-    return not play.is_generated(name) and _begins(name).startswith((b"{", b"[\n", b"[{"))
+    return play.is_block_trace(name) and _begins(name).startswith((b"{", b"[\n", b"[{"))
 
 
 def _begins(name: str) -> bytes:
@@ -202,14 +202,13 @@ def _refuse_options(choices: dict[str, Any], **others: Any) -> None:
 
 def _points(source: str, choices: dict[str, Any]) -> list[Point]:
     """The replays asked for; InputError, also when there is only one."""
-    is_jobs = not play.is_generated(source) and (
+    is_jobs = play.is_block_trace(source) and (
         source.endswith(_JOBS) or _SECTION.match(_begins(source)) is not None
     )
     if not is_jobs:
         asked = points.from_lists(source, choices)
         for one in asked[:1]:
-            if not play.is_generated(source):
-                play.open_trace(source, one.options)
+            play.check_source(one.options)
         missing = "give an option several values, say --ftl page,tree"
     else:
         _refuse_options(choices)

@@ -42,7 +42,7 @@ _REQUESTS = 100_000
 )
 @click.option(
     "--trace",
-    metavar="TRACE|gen:NAME",
+    metavar="TRACE|gen:NAME|access:FILE",
     help="The same from a recording: whatever `nandwich replay` takes.",
 )
 @trace_options

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nandwich replay`: plays a block trace or a made-up workload on a translation layer."""
+"""`nandwich replay`: plays block traces, workloads and a program's paging on a layer."""
 
 import re
 import time
@@ -14,6 +14,7 @@ from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
     LAYER_FIGURES,
+    TAKEN_BY,
     Quantity,
     json_option,
     layer_options,
@@ -122,11 +123,16 @@ _EPILOG = f"""{_workloads()}
 Keys: {", ".join(replay.FIGURES)}.
 They are shares (70% or 0.7), counts (200K), sizes (4K) and times (2 ms).
 
+access:FILE,frame=SIZE,ram=SIZE,policy=NAME is what a paging policy reads and writes for a
+program whose accesses `nandwich run --record-accesses FILE` recorded. The policy is vm if none is
+named; `nandwich vmtrace --policies` lists all.
+
 \b
 Examples:
   nandwich replay gen:uniform --precondition 2
   nandwich replay gen:zipf,theta=0.8,writes=70%,requests=200K --ftl lavish
   nandwich replay examples/traces/camera.csv --verify
+  nandwich replay access:sort.acc,frame=2K,ram=16K,policy=vm --ram 8K
   nandwich replay mine.csv --columns time,op,offset,size --unit us --header
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
   nandwich replay gen:filecopy --ftl page --chip TLC8G-HEAL --wear dheating --heal
@@ -144,7 +150,7 @@ _OOB_FIGURES = ("page_bytes", "join")
 
 
 @click.command(cls=Command, epilog=_EPILOG)
-@click.argument("source", metavar="TRACE|gen:NAME")
+@click.argument("source", metavar="TRACE|gen:NAME|access:FILE")
 @click.option(
     "--config",
     default="",
@@ -277,7 +283,7 @@ _OOB_FIGURES = ("page_bytes", "join")
 @timeline_options
 @json_option
 def command(json_target: str | None, **choices: Any) -> None:
-    """Play a block trace, or a made-up workload, on a translation layer over a twin.
+    """Play a block trace, a made-up workload or a program's paging on a layer over a twin.
 
     The layer is the C code that ships; the chip keeps no payload, so gigabytes cost little. Books
     are checked at the end: nothing lost, nothing invented. Exit code 1 when they do not balance,
@@ -345,6 +351,7 @@ def chosen(
         window=window_of(timeline, timeline_window),
         **choices,
     )
+    _check_layer(options)
     _check_nvm(options)
     return options
 
@@ -359,6 +366,15 @@ def _print(value: dict[str, Any]) -> None:
         output.print_table(heads, table)
 
 
+def _check_layer(options: Options) -> None:
+    """Refuse a figure that this layer does not take."""
+    for figure in options.layer:
+        layers = TAKEN_BY.get(figure, (options.ftl,))
+        if options.ftl not in layers:
+            name = "--" + figure.replace("_", "-")
+            raise InputError(f"{name} is for --ftl {', '.join(layers)}; {options.ftl} takes none")
+
+
 def _check_nvm(options: Options) -> None:
     """Refuse what has no effect without an NVM, or with this policy."""
     chosen = (options.nvm_part, options.tier, options.half_life, options.nvm_reads)
@@ -367,8 +383,9 @@ def _check_nvm(options: Options) -> None:
     needs = replay.TIER_NEEDS.get(options.tier, frozenset(["lambda"]))
     if "lambda" not in needs and options.half_life != _DEFAULT.half_life:
         raise InputError("--half-life is lrfu's: give --tier lrfu")
-    if options.classes and replay.is_generated(options.source):
-        raise InputError("--classes is for recorded traces: what is made up lies on no disk")
+    if options.classes and not replay.is_block_trace(options.source):
+        what = "made up" if replay.is_generated(options.source) else "paged"
+        raise InputError(f"--classes is for recorded traces: what is {what} lies on no disk")
 
 
 def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:

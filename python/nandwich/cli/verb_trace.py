@@ -95,13 +95,10 @@ _PAGE = click.option(
 
 def _source(path: str, seed: int, **how: Any) -> _native.Source:
     """A recorded trace, or a workload."""
-    options = Options(path, **replay.reading(**how))
-    if not replay.is_generated(path):
-        return replay.open_trace(path, options)
-    replay.check_made_up(options)
-    if ",footprint=" not in path:
+    options = Options(path, seed=seed, **replay.reading(**how))
+    if replay.is_generated(path) and ",footprint=" not in path:
         raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
-    return replay.workload(path.removeprefix(replay.GENERATED), 0, seed)
+    return replay.open_source(options, 0)
 
 
 @command.command(
@@ -112,7 +109,7 @@ Examples:
   nandwich report curve.json -o curve.html
 """
 )
-@click.argument("path", metavar="TRACE|gen:NAME")
+@click.argument("path", metavar="TRACE|gen:NAME|access:FILE")
 @_SAMPLE
 @_PAGE
 @trace_options
@@ -126,8 +123,8 @@ def curve(
     A sample of a hundredth of the pages (SHARDS) takes a hundredth of the RAM, and tells the same
     to a percent or two.
     """
-    made_up = replay.is_generated(path)
-    output.check_apart(() if made_up else (path,), (json_target,))
+    inputs = replay.inputs(Options(path))
+    output.check_apart(inputs, (json_target,))
     source = _source(path, seed, **how)
     with output.progress("reading", 0) as progress:
         found = curves.lru(source, page, sample or 1.0, progress.advance)
@@ -146,8 +143,8 @@ def curve(
             "curve",
             1,
             {"trace": path, **curves.as_json(found)},
-            seed=seed if made_up else None,
-            inputs=[] if made_up else [Path(path)],
+            seed=seed if replay.is_generated(path) else None,
+            inputs=inputs,
         )
         output.write_json(json_target, document)
 
@@ -162,7 +159,7 @@ Examples:
   nandwich trace convert month.csv.zst little.packed --to packed --sample 0.01
 """
 )
-@click.argument("path", metavar="TRACE|gen:NAME")
+@click.argument("path", metavar="TRACE|gen:NAME|access:FILE")
 @click.argument("target", metavar="FILE[.gz]", callback=writable)
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
 @trace_options
@@ -183,7 +180,7 @@ def convert(
     """Write a trace, or a made-up workload, in another format; times begin at 0."""
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
-    output.check_apart(() if replay.is_generated(path) else (path,), (target,))
+    output.check_apart(replay.inputs(Options(path)), (target,))
     if not force and Path(target).is_file():
         raise InputError(f"{target} exists; --force replaces it")
     whole = _source(path, seed, **how)

@@ -22,7 +22,7 @@ LAYER = "tree"
 #: All others: there to compare with.
 MODELS = tuple(name for name in play.LAYERS if name not in (LAYER, "lavish"))
 #: Code and constants on Cortex-M3 at -Os with all it uses: format, mount and every verb.
-CODE_BYTES = 13274
+CODE_BYTES = 13306
 _READS = 20_000
 #: Room beside each page, in a layer's refusal.
 _SPARE = re.compile(
@@ -98,11 +98,9 @@ def _beside(question: Question, row: dict[str, Any]) -> dict[str, dict[str, Any]
 def _check_source(question: Question, device_bytes: int) -> None:
     """InputError for a source that is bad on any layer: it would be said of each."""
     options = question.options
-    if play.is_generated(options.source):
-        play.check_made_up(options)
-        play.workload(options.source.removeprefix(play.GENERATED), device_bytes, options.seed)
-    else:
-        play.survey(play.open_trace(options.source, options), limit=options.limit)
+    source = play.open_source(options, device_bytes)
+    if not play.is_generated(options.source):
+        play.survey(source, limit=options.limit)
 
 
 def _row(question: Question, layer: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Block traces and generated workloads played on a translation layer over a twin.
 
-A source is the path of a trace, or `gen:NAME[,KEY=VALUE...]`: a workload by name with figures of
-its row changed.
+A source is the path of a trace; or `gen:NAME[,KEY=VALUE...]`: a workload by name with figures of
+its row changed; or `access:FILE,KEY=VALUE...`: what a paging policy makes of recorded accesses.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any
 
 from nandwich import _native, names, quantities
 from nandwich.errors import InputError, RunError
-from nandwich.replay import classes, life, room
+from nandwich.replay import accesses, classes, life, room
 from nandwich.twin import parts, timelines
 
 LAYERS = tuple(name for name, *_ in _native.layers())
@@ -178,14 +178,26 @@ def is_generated(source: str) -> bool:
     return source.startswith(GENERATED)
 
 
+def is_block_trace(source: str) -> bool:
+    """Whether a source is the path of a block trace."""
+    return not is_generated(source) and not accesses.is_asked(source)
+
+
+def path_of(source: str) -> str:
+    """The file that a source is read from, "" for none."""
+    if is_generated(source):
+        return ""
+    return accesses.path_of(source) if accesses.is_asked(source) else source
+
+
 def inputs(options: Options) -> list[Path]:
     """The files that a replay reads, parts apart."""
-    recorded = [] if is_generated(options.source) else [Path(options.source)]
-    return recorded + [Path(one) for one in (options.classes, options.config) if one]
+    named = (path_of(options.source), options.classes, options.config)
+    return [Path(path) for path in named if path]
 
 
-def check_made_up(options: Options) -> None:
-    """InputError for options that say how to read a trace, where nothing is read."""
+def _check_no_trace(options: Options) -> None:
+    """InputError for options that say how to read a block trace, where none is read."""
     given = {
         "--format": bool(options.format),
         "--unit": options.unit is not None,
@@ -194,7 +206,8 @@ def check_made_up(options: Options) -> None:
         "--header": options.header,
     }
     for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{name} is for recorded traces; {options.source} is made up")
+        what = "made up" if is_generated(options.source) else "no block trace"
+        raise InputError(f"{name} is for recorded traces; {options.source} is {what}")
 
 
 def reading(
@@ -267,6 +280,26 @@ def open_trace(path: str, options: Options) -> _native.Trace:
         raise InputError(str(error) + hint) from error
 
 
+def open_source(
+    options: Options, device_bytes: int, advance: Advance | None = None
+) -> _native.Source:
+    """Where the requests come from; a workload covers so large a device. InputError."""
+    if is_block_trace(options.source):
+        return open_trace(options.source, options)
+    _check_no_trace(options)
+    if accesses.is_asked(options.source):
+        return accesses.traffic(options.source, advance)
+    return workload(options.source.removeprefix(GENERATED), device_bytes, options.seed)
+
+
+def check_source(options: Options) -> None:
+    """InputError for a recording that cannot be opened; most of it is not read."""
+    if is_block_trace(options.source):
+        open_trace(options.source, options)
+    elif accesses.is_asked(options.source):
+        accesses.begin(accesses.parse(options.source))
+
+
 def survey(
     source: _native.Source, advance: Advance | None = None, *, limit: int = 0
 ) -> dict[str, Any]:
@@ -306,6 +339,8 @@ def check_names(options: Options) -> None:
     """Refuse a workload, a part, a layer or a policy that nobody knows; InputError."""
     if is_generated(options.source):
         _changes(options.source.removeprefix(GENERATED))
+    elif accesses.is_asked(options.source):
+        accesses.parse(options.source)
     parts.resolve(options.chip)
     if options.ftl not in LAYERS:
         raise names.unknown("translation layer", options.ftl, LAYERS)
@@ -550,17 +585,14 @@ def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice)
 
 def prepare(options: Options, advance: Advance | None = None) -> Play:
     """Opens device and source, looks the source over, and puts the two together; InputError."""
-    if is_generated(options.source):
-        check_made_up(options)
+    if not is_block_trace(options.source):
+        _check_no_trace(options)
     line = timelines.begin(options.window) if options.timeline else None
     options, device = _device_in_ram(options, line)
     apps: list[str] = []
-    if is_generated(options.source):
+    if not is_block_trace(options.source):
         _put_tier(device, options, 0)
-        text = options.source.removeprefix(GENERATED)
-        source: _native.Source = workload(text, device.sectors * device.sector_bytes, options.seed)
-    else:
-        source = open_trace(options.source, options)
+    source = open_source(options, device.sectors * device.sector_bytes, advance)
     # The scale hangs on how far the whole source reaches.
     facts = survey(source, advance, limit=0 if options.fit == "scale" else options.limit)
     if isinstance(source, _native.Trace):
@@ -708,6 +740,19 @@ def _classes(play: Play) -> list[dict[str, Any]]:
     ]
 
 
+def _read(name: str, source: _native.Source) -> dict[str, Any]:
+    """What a source is, and how well it could be read."""
+    trace = source if isinstance(source, _native.Trace) else None
+    paged = accesses.as_json(name, source) if isinstance(source, _native.PageTraffic) else None
+    made = "accesses" if paged is not None else "generated"
+    return {
+        "format": made if trace is None else trace.format,
+        "skipped_lines": 0 if trace is None else trace.skipped,
+        "empty_lines": 0 if trace is None else trace.empty,
+        "paging": paged,
+    }
+
+
 def as_json(play: Play) -> dict[str, Any]:
     """All of a replay that ended, as docs/schemas/replay-1.json has it."""
     options = play.options
@@ -735,9 +780,7 @@ def as_json(play: Play) -> dict[str, Any]:
         "hours": _shares(play, "hour") if play.apps or play.options.nvm else [],
         "source": {
             "name": options.source,
-            "format": play.source.format if isinstance(play.source, _native.Trace) else "generated",
-            "skipped_lines": play.source.skipped if isinstance(play.source, _native.Trace) else 0,
-            "empty_lines": play.source.empty if isinstance(play.source, _native.Trace) else 0,
+            **_read(options.source, play.source),
             **play.facts,
         },
         "options": {

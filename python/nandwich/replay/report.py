@@ -39,6 +39,14 @@ def _empty(facts: dict[str, Any]) -> list[Row]:
     return [("requests of no bytes", facts["empty_lines"], "left out")]
 
 
+def _paging(paging: dict[str, Any] | None) -> list[Row]:
+    if paging is None:
+        return []
+    memory = f"{paging['frames']} frames of {paging['frame_bytes']} B by {paging['policy']}"
+    first = f"{paging['pages']} of them first touches; {paging['writebacks']} write-backs"
+    return [("page faults", paging["faults"], f"{memory}: {first}")]
+
+
 _TIER_SLOTS_MOST = 65534  # tier.h: 65,535 frames
 
 
@@ -128,7 +136,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
         ("sectors written", written, format_size(result["bytes_written"]) + " asked"),
         ("sectors read", read, format_size(result["bytes_read"]) + " asked"),
     ]
-    table += _empty(value["source"])
+    table += _empty(value["source"]) + _paging(value["source"].get("paging"))
     if result["partial_reads"]:
         text = "sectors written in part are read first; among sectors read"
         table.append(("partial sectors", result["partial_reads"], text))
@@ -232,9 +240,11 @@ def _name(share: dict[str, Any]) -> str:
 
 
 def tell_skipped(name: str, source: _native.Source, talk: Callable[[str], None]) -> None:
-    """Says how many bad lines of a trace were passed over in this pass, if any were."""
+    """Says how many bad lines of a trace were passed over in this pass, or what it lacks."""
     if isinstance(source, _native.Trace) and source.skipped:
         talk(f"{name}: {source.skipped} bad lines skipped")
+    if isinstance(source, _native.PageTraffic) and source.cut:
+        talk(f"{name}: {source.cut}")
 
 
 def trace_rows(facts: dict[str, Any]) -> list[Row]:

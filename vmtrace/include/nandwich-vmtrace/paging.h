@@ -45,9 +45,22 @@ struct nw_paging_cost {
     uint32_t read, write; /* of a page, in any unit: what `belady-cost` weighs. Not both 0. */
 };
 
+/* What a policy asks of the device, in that order: a dirty victim is written before the page that
+ * takes its frame is read. The first touch of a page reads nothing: the page is zeros. All zeros at
+ * first. RAM: 4 bytes a transfer. */
+struct nw_paging_traffic {
+    uint32_t *transfer; /* page << 1 | write */
+    uint64_t count, room;
+    uint32_t touched; /* pages that were in a frame */
+    int error;        /* NW_OK, NW_ERR_RAM */
+};
+
+void nw_paging_traffic_close(struct nw_paging_traffic *traffic);
+
 struct nw_paging_result {
     uint64_t faults;     /* references to a page that is in no frame, first ones included */
     uint64_t writebacks; /* dirty pages that had to leave, not those dirty at the end */
+    struct nw_paging_traffic *traffic; /* the caller's, to be filled; NULL: counts are enough */
 };
 
 /* The policies, for lists and look-up. */
@@ -65,8 +78,9 @@ extern const uint32_t nw_paging_policy_count;
 /* NULL: no such policy. */
 const struct nw_paging_policy *nw_paging_find(const char *name);
 
-/* frames 1 .. 2^24, for a set-associative policy a multiple of its ways. NW_OK; NW_ERR_CONFIG: bad
- * frames; NW_ERR_RAM. Cost: a few dozen instructions a reference; Belady's log2 of frames more. */
+/* frames 1 .. 2^24, for a set-associative policy a multiple of its ways. result->traffic is the
+ * caller's; the counts begin at 0. NW_OK; NW_ERR_CONFIG: bad frames; NW_ERR_RAM. Cost: a few dozen
+ * instructions a reference; Belady's log2 of frames more. */
 int nw_paging_run(const struct nw_paging_policy *policy, const struct nw_refs *refs,
                   uint32_t frames, const struct nw_paging_cost *cost,
                   struct nw_paging_result *result);

@@ -24,6 +24,7 @@ from nandwich import names
 from nandwich.cli.sweep.point import Point
 from nandwich.cli.sweep.verbs import VERBS, Verb
 from nandwich.errors import InputError
+from nandwich.replay import accesses
 from nandwich.twin import tomlfile
 from nandwich.twin.tomlfile import TomlFile
 
@@ -389,7 +390,10 @@ def _texts(key: str, words: Sequence[str]) -> Iterator[str]:
     """The values among the words of an option."""
     for word in words:
         if word != f"--{key}":
-            yield word.removeprefix(f"--{key}=")
+            text = word.removeprefix(f"--{key}=")
+            yield text
+            if accesses.is_asked(text):
+                yield accesses.path_of(text)
 
 
 def _is_whole(value: Any) -> bool:

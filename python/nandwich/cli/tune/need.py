@@ -66,10 +66,10 @@ class Needs:
 
 def _facts(options: Options) -> dict[str, Any]:
     """What the source asks for. A workload fits the device, unless its footprint says otherwise."""
-    if not play.is_generated(options.source):
-        return play.survey(play.open_trace(options.source, options), limit=options.limit)
-    text = options.source.removeprefix(play.GENERATED)
-    device = play.opened(Options(options.source))[1]
-    size = device.sectors * device.sector_bytes
-    facts = play.survey(play.workload(text, size, options.seed), limit=options.limit)
-    return facts if "footprint=" in text else facts | {"extent_bytes": 0}
+    size = 0
+    if play.is_generated(options.source):
+        device = play.opened(Options(options.source))[1]
+        size = device.sectors * device.sector_bytes
+    facts = play.survey(play.open_source(options, size), limit=options.limit)
+    fits = play.is_generated(options.source) and "footprint=" not in options.source
+    return facts | {"extent_bytes": 0} if fits else facts
