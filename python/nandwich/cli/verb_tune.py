@@ -50,7 +50,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 
 
 @click.command(cls=Command, epilog=_EPILOG)
-@click.argument("source", metavar="TRACE|gen:NAME")
+@click.argument("source", metavar="TRACE|gen:NAME|access:FILE")
 @click.option("--chips", default="", metavar="A,B,...", help="Parts, or files of your own.")
 @click.option(
     "--space",
