@@ -23,7 +23,7 @@ from nandwich.replay import play
 #: Options of replay that belong to one replay alone.
 _NOT_HERE = frozenset({"json_target", "snapshot", "timeline", "timeline_window"})
 #: Values that say themselves what they are of.
-_SPEAK = frozenset({"ftl", "chip", "wear", "tier", "nvm_part"})
+_SPEAK = frozenset({"config", "ftl", "chip", "wear", "tier", "nvm_part"})
 _GLOBAL = "global"
 _MOST_POINTS = 4096
 _MOST_BYTES = 1 << 20

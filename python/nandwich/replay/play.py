@@ -94,6 +94,7 @@ class Options:
     lives: tuple[int, ...] = ()  # erases that each block bears, 0: bad when new; empty: drawn
     factory_bad: bool = True
     seed: int = 1
+    config: str = ""  # the file that some of these came from
     snapshot: str = ""
     timeline: str = ""  # a trace for ui.perfetto.dev
     window: timelines.Window = timelines.FIRST  # of the requests that it shows whole
@@ -192,7 +193,8 @@ def path_of(source: str) -> str:
 
 def inputs(options: Options) -> list[Path]:
     """The files that a replay reads, parts apart."""
-    return [Path(path) for path in (path_of(options.source), options.classes) if path]
+    named = (path_of(options.source), options.classes, options.config)
+    return [Path(path) for path in named if path]
 
 
 def _check_no_trace(options: Options) -> None:
@@ -347,6 +349,12 @@ def check_names(options: Options) -> None:
         raise names.unknown("wear policy", options.wear, WEARS)
     if options.tier not in TIERS:
         raise names.unknown("placement policy", options.tier, TIERS)
+
+
+def opened(options: Options) -> tuple[Options, _native.ReplayDevice]:
+    """The device as `prepare` opens it, and the options with what was chosen for its RAM;
+    InputError."""
+    return _device_in_ram(options, None)
 
 
 def _device_in_ram(

@@ -267,6 +267,8 @@ def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         return _energy(document, name)
     if document.schema == "nandwich.bench/1":
         return _bench(document, name)
+    if document.schema == "nandwich.tune/1":
+        return _tune(document, name)
     if document.schema == "nandwich.vmtrace/1":
         return _vmtrace(document, name)
     if document.schema == "nandwich.fleet/1":
@@ -372,6 +374,30 @@ def _vmtrace(document: Document, name: str) -> tuple[list[Result], list[Metric]]
             whole = f"{name} {one['policy']} {words}".strip()
             found.append(_result(part, whole, config, _PAGING))
     return found, [metric for metric, _ in _PAGING]
+
+
+_TUNE: tuple[Row, ...] = (
+    (Metric("time_ns", "time a byte", "ns", "less", True), ("goals", "time_ns")),
+    (Metric("energy_pj", "energy a byte", "pJ", "less", True), ("goals", "energy_pj")),
+    (Metric("life_bytes", "life", "B", "more", True), ("goals", "life_bytes")),
+    (Metric("cost_bytes", "cost", "B", "less", True), ("goals", "cost_bytes")),
+    (Metric("ram_bytes", "RAM", "B", "less", True), ("goals", "ram_bytes")),
+    (Metric("flash_bytes", "flash", "B", "less", True), ("goals", "flash_bytes")),
+    (Metric("nvm_bytes", "NVM", "B", "less"), ("goals", "nvm_bytes")),
+)
+
+
+def _tune(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
+    """A result for each configuration of the front that the verb's table shows."""
+    found = []
+    shown = [one for one in document.at("rows") if one["shown"]]
+    for one in sorted(shown, key=lambda row: int(row["place"])):
+        part = Document(document.path, document.schema, one)
+        whole = f"{name} {one['place']} {one['name']}".strip()
+        config = {str(key): _text(value) for key, value in one["configuration"].items()}
+        config |= {"source": _text(document.at("question", "source")), **dict(_origin(document))}
+        found.append(_result(part, whole, config, _TUNE))
+    return found, [metric for metric, _ in _TUNE]
 
 
 def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:

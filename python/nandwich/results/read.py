@@ -26,6 +26,7 @@ COMPARED = {
     "nandwich.torture/1": "torture",
     "nandwich.bench/1": "bench",
     "nandwich.fleet/1": "fleet",
+    "nandwich.tune/1": "tune",
 }
 #: The schemas of which there are pictures.
 SHOWN = COMPARED | {
