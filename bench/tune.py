@@ -109,7 +109,7 @@ def _four(outcome: pool.Outcome, need: Need) -> Four:
     if outcome.state != "done":
         raise AssertionError(outcome.why)
     found = goals.of(Kept("done", "", json.dumps(outcome.value)), need, goals.PRICE)
-    return found.time_ns, found.energy_pj, found.life_bytes, found.cost_bytes
+    return found.time_ns, found.energy_pj, found.life, found.cost_bytes
 
 
 def _goals(four: Four) -> Goals:

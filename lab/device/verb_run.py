@@ -21,6 +21,9 @@ from nandwich.run import measure, profile, recipe
 _HOST_ONLY = {
     "degree": "is of the lavish layer",
     "maps": "is of the lavish layer",
+    "blocks": "is of the host's run",
+    "spare_blocks": "is of the host's run",
+    "config": "is of the host's run; name its options",
     "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",
     "ecc": "is not needed: the part has its own",
     "image": "is not kept: a part is fresh in each run on a target",

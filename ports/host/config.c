@@ -39,6 +39,7 @@ static const struct key keys[] = {
     {"scheme", WORD, AT(scheme), scheme_names, 0, 0},
     {"policy", WORD, AT(policy), policy_names, 0, 0},
     {"blocks", NUMBER, AT(blocks), NULL, 0, 0xFFFFFFFFU},
+    {"spare_blocks", NUMBER, AT(spare_blocks), NULL, 0, 65535},
     {"seed", NUMBER, AT(seed), NULL, 0, 0xFFFFFFFFU},
     {"image", PATH, AT(image), NULL, 0, 0},
     {"record", PATH, AT(record), NULL, 0, 0},

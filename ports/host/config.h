@@ -17,6 +17,7 @@
  *   scheme=auto|multi-cache|sector-shrink|direct
  *   policy=clock|lru
  *   blocks=0           blocks of the chip given to the virtual memory, from the first; 0: all
+ *   spare_blocks=0     blocks that the layer keeps for cleaning and bad blocks; 0: its own choice
  *   seed=1             of the twin: factory bad blocks, bit errors
  *   image=FILE         the chip's content and wear, loaded first if there, saved at the end
  *   record=FILE        what is asked of the translation layer, as an iolog of fio (record.h)
@@ -53,7 +54,7 @@ struct nw_host_config {
     uint32_t ecc, scheme, policy; /* enums above; policy as enum nw_vm_policy */
     uint32_t degree, maps;
     uint32_t vm_bytes, ram_bytes;
-    uint32_t blocks;
+    uint32_t blocks, spare_blocks;
     uint32_t seed;
     uint32_t timing;
     uint32_t part_keys; /* entries used below */

@@ -137,6 +137,7 @@ static int open_layer(struct nw_host_stack *stack, struct nw_why *why)
     uint32_t sector_bytes = stack->device.chip->geometry.page_bytes;
     struct nw_layer_config layer = {.degree = (uint8_t)config->degree,
                                     .maps = (uint8_t)config->maps,
+                                    .spare_blocks = (uint16_t)config->spare_blocks,
                                     .sectors = config->vm_bytes / sector_bytes};
 
     /* First of all: no other size of anything would help. */

@@ -206,10 +206,10 @@ def test_a_small_space_is_played_whole(tmp_path: Path) -> None:
             for (ftl, blocks, ram), figures in found.items()
             if (ftl, blocks) == (chosen["ftl"], chosen["blocks"]) and ram <= one["ram_bytes"]
         ]
-        assert (one["time_ns"], one["energy_pj"], -one["life_bytes"]) in mine
+        assert (one["time_ns"], one["energy_pj"], -one["life"]) in mine
         assert one["cost_bytes"] == one["flash_bytes"] + 1000 * one["ram_bytes"]
     told = [
-        (one["time_ns"], one["energy_pj"], -one["life_bytes"], one["cost_bytes"])
+        (one["time_ns"], one["energy_pj"], -one["life"], one["cost_bytes"])
         for one in (row["goals"] for row in rows)
     ]
     for row, mine in zip(rows, told, strict=True):

@@ -3,14 +3,13 @@
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from nandwich import _native, locks, names
-from nandwich.cli import output
+from nandwich import _native, locks
+from nandwich.cli import config_file, output
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
     LAYER_FIGURES,
@@ -28,7 +27,7 @@ from nandwich.errors import InputError, RunError
 from nandwich.replay import play as replay
 from nandwich.replay import report
 from nandwich.replay.play import Options
-from nandwich.twin import parts, tomlfile
+from nandwich.twin import parts
 
 _DEFAULT = Options("")
 _MOST_ERASES = 2**32 - 2
@@ -39,47 +38,6 @@ def _ram(ctx: click.Context, param: click.Parameter, value: int) -> int:
     if value == 0 and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
         raise InputError("--ram 0: no layer works without RAM; leave it out for no limit")
     return value
-
-
-def _config(ctx: click.Context, _param: click.Parameter, name: str) -> str:
-    """Callback of --config: its [base] stands for what the line does not say."""
-    if not name:
-        return name
-    file = tomlfile.read(Path(name))
-    given = file.tree.get("base", {})
-    if not isinstance(given, dict):
-        raise InputError(f"{file.where('base')}: base is a table: [base]")
-    for key in given:
-        if key not in _keys(ctx.command):
-            text = names.unknown("key", key, _keys(ctx.command)).message
-            raise InputError(f"{file.where(f'base.{key}')}: {text}")
-    ctx.default_map = _defaults(ctx.command, given)
-    return name
-
-
-def _keys(verb: click.Command) -> dict[str, click.Parameter]:
-    """Options by their names without dashes, and the source."""
-    return {
-        name.removeprefix("--"): one
-        for one in verb.params
-        if one.name not in ("json_target", "config")
-        for name in (*one.opts, *one.secondary_opts)
-    }
-
-
-def _defaults(verb: click.Command, given: dict[str, Any]) -> dict[str, Any]:
-    """What a file gives, by the names of parameters. A flag says its value."""
-    found: dict[str, Any] = {}
-    for key, value in given.items():
-        one = _keys(verb)[key]
-        flag = one.flag_value if isinstance(one, click.Option) and one.is_flag else None
-        if isinstance(flag, str):
-            found |= {str(one.name): flag} if value else {}
-        else:
-            off = isinstance(value, bool) and f"--{key}" in one.secondary_opts
-            # A number is read as on the command line: a fraction there is 1 for all of it.
-            found[str(one.name)] = value != off if isinstance(value, bool) else str(value)
-    return found
 
 
 class _Share(click.ParamType[int]):
@@ -173,7 +131,7 @@ _OOB_FIGURES = ("page_bytes", "join")
     "--config",
     default="",
     is_eager=True,
-    callback=_config,
+    callback=config_file.for_replay,
     metavar="FILE.toml",
     help="Options by their names, in its [base], as nandwich tune --out writes them.",
 )

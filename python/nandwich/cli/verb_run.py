@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from nandwich import locks, names, paths
-from nandwich.cli import loudness, output, signals
+from nandwich.cli import config_file, loudness, output, signals
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
     ADDRESS,
@@ -28,7 +28,8 @@ from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
 from nandwich.run import measure, recipe, report, statics
 from nandwich.run import profile as profile_of
-from nandwich.twin import config, parts, timelines
+from nandwich.twin import config as devices
+from nandwich.twin import parts, timelines
 from nandwich.twin.config import Device
 
 _DEFAULT = Device()
@@ -113,6 +114,15 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
 )
 @click.argument("sources", nargs=-1, required=True, metavar="FILE.c...")
 @click.option(
+    "--config",
+    default="",
+    is_eager=True,
+    callback=config_file.for_run,
+    metavar="FILE.toml",
+    help="A choice of nandwich tune --out: its part, layer and page frames. What the line says "
+    "stands before it.",
+)
+@click.option(
     "--chip",
     default=_DEFAULT.chip,
     show_default=True,
@@ -125,7 +135,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     default=_DEFAULT.ftl,
     show_default=True,
     metavar="NAME",
-    help="Translation layer: " + " or ".join(config.FTLS) + ".",
+    help="Translation layer: " + " or ".join(devices.FTLS) + ".",
 )
 @click.option(
     "--degree",
@@ -140,6 +150,18 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     show_default=True,
     type=click.IntRange(1, 255),
     help="lavish: intra-block maps held in RAM.",
+)
+@click.option(
+    "--blocks",
+    default=_DEFAULT.blocks,
+    type=click.IntRange(0, 2**32 - 1),
+    help="Of the chip for virtual memory, from the first; 0: all.",
+)
+@click.option(
+    "--spare-blocks",
+    default=_DEFAULT.spare_blocks,
+    type=click.IntRange(0, 65535),
+    help="Kept by the layer for cleaning and bad blocks; 0: its own choice.",
 )
 @click.option("--vm", default=_DEFAULT.vm, type=SIZE, help="Virtual memory.  [default: 8M]")
 @click.option(
@@ -184,21 +206,21 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--scheme",
     default=_DEFAULT.scheme,
     show_default=True,
-    type=click.Choice(config.SCHEMES),
+    type=click.Choice(devices.SCHEMES),
     help="What to do about frames smaller than a flash page.",
 )
 @click.option(
     "--policy",
     default=_DEFAULT.policy,
     show_default=True,
-    type=click.Choice(config.POLICIES),
+    type=click.Choice(devices.POLICIES),
     help="Which frame is evicted.",
 )
 @click.option(
     "--ecc",
     default=_DEFAULT.ecc,
     show_default=True,
-    type=click.Choice(config.ECCS),
+    type=click.Choice(devices.ECCS),
     help="Software code over the chip.",
 )
 @click.option(
@@ -309,6 +331,7 @@ def command(
     quiet: bool,
     json_target: str | None,
     target: str,
+    config: str,
     **choices: Any,
 ) -> None:
     """Build a C program with virtual memory, run it on a twin of the chip, and say what it cost.
@@ -323,18 +346,21 @@ def command(
     paths_in = _sources(sources)
     outputs = (*(choices[key] for key in _WRITTEN), json_target)
     counts = () if profile is None else (profile,)
-    output.check_apart((*paths_in, *parts.files(choices["chip"]), *counts, "/dev/stdin"), outputs)
+    named = (*paths_in, *parts.files(choices["chip"]), *counts, *([config] if config else ()))
+    output.check_apart((*named, "/dev/stdin"), outputs)
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
     if target != "host":
         _on_target(paths_in, guest_arguments, (*compiler_flags, *_words(cflags)))
         return
     _refuse_target_options()
+    if told := config_file.ignored(click.get_current_context()):
+        output.talk(told)
     for name in _TARGET_ONLY:
         del choices[name]
     choices["window"] = window_of(choices["timeline"], choices.pop("timeline_window"))
     device = _device(choices)
-    config.check(device)
+    devices.check(device)
     flags = recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
     subject = report.Subject(paths_in, guest_arguments, device)
     if native and not (once or quiet):
@@ -361,7 +387,8 @@ def command(
         click.echo(report.headline(subject, value))
         output.print_table(("what", "how much", "meaning"), report.rows(value))
     if json_target is not None:
-        document = output.document("run", 1, value, seed=device.seed, inputs=paths_in)
+        inputs = (*paths_in, *([Path(config)] if config else ()))
+        document = output.document("run", 1, value, seed=device.seed, inputs=inputs)
         output.write_json(json_target, document)
     failure = report.failure(result)
     if failure:
@@ -445,13 +472,13 @@ def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def _device(choices: dict[str, Any]) -> Device:
-    if choices["ftl"] not in config.FTLS:
-        raise names.unknown("translation layer", choices["ftl"], config.FTLS)
+    if choices["ftl"] not in devices.FTLS:
+        raise names.unknown("translation layer", choices["ftl"], devices.FTLS)
     for key, option in (("record", "--record"), ("accesses", "--record-accesses")):
         folder = Path(choices[key]).parent
         if not folder.is_dir():
             raise InputError(f"{option}: {folder}: no such folder")
-    return config.with_part(Device(**choices))
+    return devices.with_part(Device(**choices))
 
 
 def _show_output(result: measure.Result, *, to_stderr: bool) -> None:

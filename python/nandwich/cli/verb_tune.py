@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nandwich tune`: finds the best chip, layer, RAM, spare blocks and NVM for a workload."""
+"""`nandwich tune`: finds the best chip, layer, RAM, spare blocks and NVM for a workload, and page
+frames for a program."""
 
+import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -17,14 +19,14 @@ from nandwich.cli.options import SIZE, TIME, Number, json_option, writable
 from nandwich.cli.sweep import export
 from nandwich.cli.sweep.engine import Engine
 from nandwich.cli.sweep.kept import Kept, Store
-from nandwich.cli.tune import answer, goals, search, space
+from nandwich.cli.tune import answer, goals, program, search, space
 from nandwich.cli.tune.goals import Limits
-from nandwich.cli.tune.need import Needs
+from nandwich.cli.tune.need import Need, Needs
 from nandwich.cli.tune.search import Candidate, Found, Search
 from nandwich.cli.tune.space import Space
 from nandwich.errors import InputError, not_written
 from nandwich.quantities import format_size
-from nandwich.replay import play, pool
+from nandwich.replay import accesses, play, pool
 from nandwich.replay.life import DAY_NS
 from nandwich.twin import parts
 
@@ -39,6 +41,9 @@ Examples:
   nandwich tune gen:zipf,footprint=32M --chips W25N01GV --show-space > space.toml
   nandwich tune gen:zipf,footprint=32M --space space.toml --evaluations 300 --json tuned.json
   nandwich replay gen:zipf,footprint=32M --config choice.toml
+  nandwich tune sort.acc --chips W25N01GV --max-ram 48K
+  nandwich tune examples/sort.c --chips W25N01GV --out choice.toml -- heap 2000
+  nandwich run examples/sort.c --config choice.toml -- heap 2000
 """
 
 
@@ -49,8 +54,17 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
     return writable(ctx, param, target)
 
 
-@click.command(cls=Command, epilog=_EPILOG)
-@click.argument("source", metavar="TRACE|gen:NAME|access:FILE")
+class _Tune(Command):
+    """Everything after `--` belongs to the program."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        split = args.index("--") if "--" in args else len(args)
+        ctx.params["arguments"] = tuple(args[split + 1 :])
+        return super().parse_args(ctx, args[:split])
+
+
+@click.command(cls=_Tune, epilog=_EPILOG)
+@click.argument("sources", nargs=-1, required=True, metavar="TRACE|gen:NAME|access:FILE|FILE.c...")
 @click.option("--chips", default="", metavar="A,B,...", help="Parts, or files of your own.")
 @click.option(
     "--space",
@@ -72,11 +86,18 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Of the search."
 )
 @click.option("--jobs", type=click.IntRange(1, 256), help="Replays at a time. [default: all cores]")
-@click.option("--max-ram", type=SIZE, default=0, metavar="SIZE", help="Of the layer, say 24K.")
+@click.option(
+    "--max-ram", type=SIZE, default=0, metavar="SIZE", help="Of layer and page frames, say 24K."
+)
 @click.option("--max-flash", type=SIZE, default=0, metavar="SIZE", help="Say 64M.")
 @click.option("--min-life", type=TIME, default=0, metavar="TIME", help="Say 5y, or 400d.")
 @click.option(
     "--daily", type=SIZE, default=0, metavar="SIZE", help="Written a day; as the trace does."
+)
+@click.option("--runs", type=Number(0, 1e9), default=0, help="Of a program a day, for its life.")
+@click.option("--vm", type=SIZE, help="Virtual memory of a program.  [default: 8M]")
+@click.option(
+    "--cflags", multiple=True, metavar="'FLAGS'", help="A program's, for the compiler; or several."
 )
 @click.option(
     "--ram-price",
@@ -110,12 +131,15 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 )
 @json_option
 def command(
-    source: str,
+    sources: tuple[str, ...],
+    arguments: tuple[str, ...],
     chips: str,
     file: Path | None,
     show_space: bool,
     swap: bool,
     jobs: int | None,
+    vm: int | None,
+    cflags: tuple[str, ...],
     store: Path,
     out: str | None,
     table: str | None,
@@ -129,29 +153,63 @@ def command(
     Shown is the front: what no other beats in all goals. Results are kept: the same line goes on
     after Ctrl-C or a kill, and plays nothing twice. The same seed gives the same answer, whatever
     --jobs is.
+
+    Of a program's recorded accesses the page frames are chosen too: their size, how many, and which
+    page leaves; goals are by the access then. A C program is run once, to record them.
     """
     names_of_parts = _chips(chips)
     if file is None and not names_of_parts:
         raise InputError("which chips? Give --chips A,B (nandwich chips lists them), or --space")
-    asked = _Asked(**choices)
-    text = space.default_text(source, names_of_parts, swap=swap, ram_most=asked.max_ram)
-    if show_space:
-        click.echo(text, nl=False)
-        return
-    if file is None:
-        searched = space.default(text, source)
-    elif swap:
+    if file is not None and swap:
         raise InputError("--swap is of the default space: in yours name the layers, ftl = [...]")
-    else:
-        searched = space.read(file, source, names_of_parts)
-    space.refuse_empty(searched)
+    asked = _Asked(**choices)
+    written = program.of(sources, arguments, cflags, vm)
+    source = _source(sources)
+    to = _Targets(store, out, table, json_target)
+
+    def searched(source: str) -> Space:
+        if file is not None:
+            return space.read(file, source, names_of_parts)
+        return space.default(_text(source, names_of_parts, asked, swap), source)
+
+    if show_space:
+        text = _text(source, names_of_parts, asked, swap)
+        click.echo(text.replace(json.dumps(source), json.dumps(sources[0])), nl=False)
+        return
+    if written is not None:
+        most = searched(source).most_bytes("frame")
+        output.check_apart(written.inputs, to.written)
+        made = written.recorded(most, store, to.written)
+        source = accesses.source_of(str(made), {})
+    found = searched(source)
+    space.refuse_empty(found)
     inputs = [
-        *play.inputs(space.parsed(searched.point(searched.first()))),
+        *play.inputs(space.parsed(found.point(found.first()))),
+        *(written.inputs if written is not None else ()),
         *([file] if file else []),
     ]
-    output.check_apart(inputs, (store, out, table, json_target))
-    to = _Targets(store, out, table, json_target)
-    _tune(searched, source, inputs, asked, to, jobs or pool.processors())
+    output.check_apart(inputs, to.written)
+    _tune(found, source, inputs, asked, to, jobs or pool.processors())
+
+
+def _source(sources: tuple[str, ...]) -> str:
+    """The source of replay that stands for what the line names."""
+    if program.is_one(sources[0]):
+        return accesses.source_of(sources[0], {})
+    if len(sources) > 1:
+        raise InputError(f"{sources[1]}: one workload at a time; a program may be several FILE.c")
+    if play.is_block_trace(sources[0]) and accesses.is_trace(sources[0]):
+        return accesses.source_of(sources[0], {})
+    return sources[0]
+
+
+def _text(source: str, chips: list[str], asked: "_Asked", swap: bool) -> str:
+    """The default space."""
+    if not accesses.is_asked(source):
+        return space.default_text(source, chips, swap=swap, ram_most=asked.max_ram)
+    if swap:
+        raise InputError("--swap is of block traces: virtual memory is swap space anyway")
+    return space.default_text_of_accesses(source, chips, ram_most=asked.max_ram)
 
 
 def _chips(text: str) -> list[str]:
@@ -173,21 +231,42 @@ class _Asked:
     max_flash: int
     min_life: int
     daily: int
+    runs: float
     ram_price: float
     best: str
 
     def limits(self, daily: int) -> Limits:
         return Limits(self.max_ram, self.max_flash, self.min_life * daily // DAY_NS)
 
-    def as_json(self, source: str, daily: int) -> dict[str, Any]:
+    def done_daily(self, source: str, needs: Needs) -> int:
+        """Bytes written, or accesses, a day; 0: not known. InputError for what does not fit the
+        source."""
+        if needs.accesses:
+            if self.daily:
+                raise InputError("--daily: a program writes what its memory asks for: give --runs")
+            if self.min_life and not self.runs:
+                raise InputError("--min-life: --runs N says how often the program runs a day")
+            return round(self.runs * needs.accesses)
+        if self.runs:
+            raise InputError(f"--runs is of a program's accesses; {source} has none")
+        daily = self.daily or goals.rate(needs.facts)
+        if self.min_life and not daily:
+            raise InputError(
+                f"--min-life: {source} has no times: --daily SIZE says what is written"
+            )
+        return daily
+
+    def as_json(self, source: str, needs: Needs, daily: int) -> dict[str, Any]:
         return {
             "source": source,
+            "unit": "access" if needs.accesses else "byte",
+            "accesses": needs.accesses or None,
             "evaluations": self.evaluations,
             "best": self.best,
             "max_ram_bytes": self.max_ram,
             "max_flash_bytes": self.max_flash,
             "min_life_days": self.min_life / DAY_NS,
-            "daily_bytes": daily,
+            "daily": daily,
             "ram_price": self.ram_price,
         }
 
@@ -201,17 +280,19 @@ class _Targets:
     table: str | None
     json_target: str | None
 
+    @property
+    def written(self) -> tuple[Path | str | None, ...]:
+        return self.store, self.out, self.table, self.json_target
+
 
 def _tune(
     searched: Space, source: str, inputs: Sequence[Path], asked: _Asked, to: _Targets, jobs: int
 ) -> None:
     """The whole of it."""
     needs = Needs(space.parsed(searched.point(searched.first())))
-    daily = asked.daily or goals.rate(needs.facts)
+    daily = asked.done_daily(source, needs)
     if not needs.facts["duration_ns"]:
         searched.without("idle")
-    if asked.min_life and not daily:
-        raise InputError(f"--min-life: {source} has no times: --daily SIZE says what is written")
     judge = _Judge(searched, needs, asked.limits(daily), asked.ram_price, daily)
     lock = locks.Lock(to.store)
     try:
@@ -219,9 +300,9 @@ def _tune(
             found = judge.search(Engine(results, jobs, lock), asked)
     finally:
         lock.release()
-    told = answer.of(found, asked.best, daily)
+    told = answer.of(found, asked.best, daily, needs.accesses)
     value = {
-        "question": asked.as_json(source, daily),
+        "question": asked.as_json(source, needs, daily),
         "space": [{"key": one.key, "values": list(one.values)} for one in searched.axes],
         "combinations": searched.size,
         "repeated": found.repeated,
@@ -230,7 +311,7 @@ def _tune(
         "reasons": answer.reasons(told),
         "rows": answer.rows(told),
     }
-    _write(value, answer.choice_toml(told, searched, source, _line()), inputs, asked.seed, to)
+    _write(value, answer.choice_toml(told, searched, _line()), inputs, asked.seed, to)
     if to.json_target != "-":
         _show(found, told, searched.size)
 
@@ -240,6 +321,9 @@ def _line() -> str:
     kept = []
     words = iter(sys.argv[1:])
     for word in words:
+        if word == "--":
+            kept += [word, *words]
+            break
         name, has_value, _ = word.partition("=")
         if name not in _NO_QUESTION:
             kept.append(word)
@@ -299,7 +383,10 @@ class _Judge:
 
     def _look(self, chosen: dict[str, Any]) -> Candidate:
         point = self._space.point(chosen)
-        options = space.parsed(point)
+        try:
+            options = space.parsed(point)
+        except InputError as error:  # a memory that has no whole frames, say
+            return Candidate(chosen, point, Need(error.message), error.message)
         need = self._needs.of(options)
         why, over = need.why, 0.0
         if not why and (over := self._limits.over(need)) > 0:
@@ -307,9 +394,9 @@ class _Judge:
                 f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
             )
             why = f"over --max-ram or --max-flash, such as {sizes}"
-        elif not why and 0 < need.most_bytes < self._limits.life_bytes and not options.nvm:
+        elif not why and 0 < need.most_bytes < self._limits.life and not options.nvm:
             over = self._limits.short(need.most_bytes)
-            why = f"a life of {answer.life(need.most_bytes, self._daily)} at most"
+            why = f"a life of {self._life(need.most_bytes)} at most"
         cost = goals.cost(need, options.nvm, self._price)
         return Candidate(chosen, point, need, why, over, cost)
 
@@ -317,9 +404,12 @@ class _Judge:
         if kept.state != "done":
             return Found(candidate, None, kept.why or kept.state, search.NO_ROOM)
         found = goals.of(kept, candidate.need, self._price)
-        over = self._limits.short(found.life_bytes)
-        short = f"a life of {answer.life(found.life_bytes, self._daily)}"
+        over = self._limits.short(found.life)
+        short = f"a life of {self._life(found.life)}"
         return Found(candidate, found, short if over > 0 else "", over)
+
+    def _life(self, life: int) -> str:
+        return answer.life(life, self._daily, self._needs.accesses)
 
 
 def _show(found: Search, told: answer.Answer, size: int | None) -> None:
@@ -333,4 +423,5 @@ def _show(found: Search, told: answer.Answer, size: int | None) -> None:
     for note in (answer.forgets(told), answer.worn(told)):
         if note:
             output.talk(note)
-    output.talk("time and energy are of a host byte; cost: flash, and RAM and NVM at --ram-price")
+    what = "an access, and of the device alone" if told.accesses else "a host byte"
+    output.talk(f"time and energy are of {what}; cost: flash, and RAM and NVM at --ram-price")

@@ -6,7 +6,7 @@ The source is `access:FILE,frame=SIZE,ram=SIZE[,policy=NAME]`; FILE is what `nan
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from nandwich.errors import InputError
 
 PREFIX = "access:"
 KEYS = ("frame", "ram", "policy")
+_MAGIC = b"NWACCESS"
 POLICIES = {name: ways for name, _, ways in _native.paging_policies()}
 _POLICY = "vm"
 _FRAME_LEAST, _FRAME_MOST = 16, 32768  # what core/vm takes
@@ -34,6 +35,11 @@ class Paging:
     frames: int
     policy: str
 
+    @property
+    def ram_bytes(self) -> int:
+        """Of its page frames."""
+        return self.frame * self.frames
+
 
 def is_asked(source: str) -> bool:
     """Whether a source is an access trace with a memory."""
@@ -43,6 +49,33 @@ def is_asked(source: str) -> bool:
 def path_of(source: str) -> str:
     """The file of such a source; it may have commas in its name, but no `,WORD=`."""
     return re.split(r",[^,=]*=", source.removeprefix(PREFIX), maxsplit=1)[0]
+
+
+def is_trace(path: str) -> bool:
+    """Whether a file is a recording of accesses, by its first bytes."""
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(len(_MAGIC)) == _MAGIC
+    except (OSError, ValueError):
+        return False
+
+
+def figures_of(source: str) -> dict[str, str]:
+    """The memory that such a source names, by KEYS, or a part of it; InputError."""
+    figures: dict[str, str] = {}
+    for pair in source.removeprefix(PREFIX + path_of(source)).split(",")[1:]:
+        key, _, value = pair.partition("=")
+        if key not in KEYS:
+            raise names.unknown("key of an access source", key, KEYS)
+        if key in figures:
+            raise InputError(f"{source}: {key} is there twice")
+        figures[key] = value
+    return figures
+
+
+def source_of(path: str, figures: Mapping[str, Any]) -> str:
+    """The source that plays a file with the memory of `figures`, by KEYS."""
+    return ",".join((PREFIX + path, *(f"{key}={figures[key]}" for key in KEYS if key in figures)))
 
 
 def _size(source: str, figures: dict[str, str], key: str) -> int:
@@ -80,19 +113,11 @@ def _check(source: str, frame: int, ram: int, policy: str) -> None:
 
 def parse(source: str) -> Paging:
     """What `access:FILE,KEY=VALUE...` asks for; InputError."""
-    path = path_of(source)
-    figures: dict[str, str] = {}
-    for pair in source.removeprefix(PREFIX + path).split(",")[1:]:
-        key, _, value = pair.partition("=")
-        if key not in KEYS:
-            raise names.unknown("key of an access source", key, KEYS)
-        if key in figures:
-            raise InputError(f"{source}: {key} is there twice")
-        figures[key] = value
+    figures = figures_of(source)
     frame, ram = (_size(source, figures, key) for key in ("frame", "ram"))
     policy = figures.get("policy", _POLICY)
     _check(source, frame, ram, policy)
-    return Paging(path, frame, ram // frame, policy)
+    return Paging(path_of(source), frame, ram // frame, policy)
 
 
 def begin(paging: Paging) -> _native.AccessTrace:

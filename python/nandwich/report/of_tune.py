@@ -9,7 +9,7 @@ from nandwich.report.book import CONFIG, Book, Column, Plan, Row
 from nandwich.results.figures import Metric, Result
 
 SECTION = "Tuning"
-_GOALS = ("time_ns", "energy_pj", "life_bytes", "cost_bytes")
+_GOALS = ("time_ns", "energy_pj", "life_bytes", "life_accesses", "cost_bytes")
 _WHO = Column(CONFIG, "configuration")
 
 PARALLEL = Plan(
@@ -31,7 +31,7 @@ PLAYED = Plan(
     "All that was played",
     "Time against cost. What is beaten here may be on the front by its energy or its life.",
     "dots",
-    (Column("state", "state"), Column("cost", "cost", "B"), Column("ns", "time a byte", "ns"),
+    (Column("state", "state"), Column("cost", "cost", "B"), Column("ns", "time a byte or access", "ns"),
      Column("name", "configuration"), Column("better", "better")),
     {"x": "cost", "y": "ns", "colour": "state"},
     log="xy",
@@ -55,8 +55,8 @@ def fill(
 def _parallel(book: Book, found: Sequence[tuple[Result, list[Metric]]], kind: str) -> None:
     labels = {metric.key: metric for _, metrics in found for metric in metrics}
     for key in _GOALS:
-        metric = labels[key] if found else None
-        values = [one.values[key] for one, _ in found]
+        metric = labels.get(key)
+        values = [one.values[key] for one, _ in found] if metric is not None else []
         if metric is None or min(values) <= 0:
             continue
         best = max(values) if metric.better == "more" else min(values)

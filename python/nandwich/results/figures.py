@@ -376,28 +376,41 @@ def _vmtrace(document: Document, name: str) -> tuple[list[Result], list[Metric]]
     return found, [metric for metric, _ in _PAGING]
 
 
-_TUNE: tuple[Row, ...] = (
-    (Metric("time_ns", "time a byte", "ns", "less", True), ("goals", "time_ns")),
-    (Metric("energy_pj", "energy a byte", "pJ", "less", True), ("goals", "energy_pj")),
-    (Metric("life_bytes", "life", "B", "more", True), ("goals", "life_bytes")),
+_COSTS: tuple[Row, ...] = (
     (Metric("cost_bytes", "cost", "B", "less", True), ("goals", "cost_bytes")),
     (Metric("ram_bytes", "RAM", "B", "less", True), ("goals", "ram_bytes")),
     (Metric("flash_bytes", "flash", "B", "less", True), ("goals", "flash_bytes")),
     (Metric("nvm_bytes", "NVM", "B", "less"), ("goals", "nvm_bytes")),
 )
+#: By the unit of the first three goals.
+_TUNE: dict[str, tuple[Row, ...]] = {
+    "byte": (
+        (Metric("time_ns", "time a byte", "ns", "less", True), ("goals", "time_ns")),
+        (Metric("energy_pj", "energy a byte", "pJ", "less", True), ("goals", "energy_pj")),
+        (Metric("life_bytes", "life", "B", "more", True), ("goals", "life")),
+        *_COSTS,
+    ),
+    "access": (
+        (Metric("time_ns", "time an access", "ns", "less", True), ("goals", "time_ns")),
+        (Metric("energy_pj", "energy an access", "pJ", "less", True), ("goals", "energy_pj")),
+        (Metric("life_accesses", "life", "accesses", "more", True), ("goals", "life")),
+        *_COSTS,
+    ),
+}
 
 
 def _tune(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
     """A result for each configuration of the front that the verb's table shows."""
     found = []
+    told = _TUNE[_text(document.at("question", "unit"))]
     shown = [one for one in document.at("rows") if one["shown"]]
     for one in sorted(shown, key=lambda row: int(row["place"])):
         part = Document(document.path, document.schema, one)
         whole = f"{name} {one['place']} {one['name']}".strip()
         config = {str(key): _text(value) for key, value in one["configuration"].items()}
         config |= {"source": _text(document.at("question", "source")), **dict(_origin(document))}
-        found.append(_result(part, whole, config, _TUNE))
-    return found, [metric for metric, _ in _TUNE]
+        found.append(_result(part, whole, config, told))
+    return found, [metric for metric, _ in told]
 
 
 def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:

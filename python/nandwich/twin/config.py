@@ -32,6 +32,8 @@ class Device:
     ftl: str = "lavish"
     degree: int = 8
     maps: int = 4
+    blocks: int = 0  # of the chip; 0: all
+    spare_blocks: int = 0  # of the layer; 0: its own choice
     vm: int = 8 << 20
     ram: int = 32 << 10
     frame: int = 512
@@ -57,6 +59,8 @@ class Device:
             f"ftl={self.ftl}",
             f"degree={self.degree}",
             f"maps={self.maps}",
+            f"blocks={self.blocks}",
+            f"spare_blocks={self.spare_blocks}",
             f"vm={self.vm}",
             f"ram={self.ram}",
             f"scheme={self.scheme}",

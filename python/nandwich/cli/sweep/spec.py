@@ -49,7 +49,7 @@ class Spec:
 
 
 @dataclass(frozen=True)
-class _Range:
+class Range:
     """Values between two ends; `steps` 0: any of them."""
 
     least: float
@@ -72,24 +72,28 @@ class _Range:
         return list(dict.fromkeys(self.at(i / last) for i in range(self.steps)))
 
 
-_Axis = list[Any] | _Range
+Axis = list[Any] | Range
 
 
-class _Reader:
-    """One file, and what is wrong with it so far."""
+class Reader:
+    """One file of `[sweep]`, `[base]` and points or axes, and what is wrong with it so far.
 
-    def __init__(self, file: TomlFile) -> None:
+    Faults are gathered, each with file and line, until `end` raises them all. `verb_of` knows the
+    keys: a class that is asked by the name of the verb.
+    """
+
+    def __init__(self, file: TomlFile, verb_of: Callable[[str], Verb] = Verb) -> None:
         self.file = file
         self.faults: list[str] = []
-        self.sweep = self._table("sweep")
-        self.base = self._table("base")
+        self.sweep = self.table("sweep")
+        self.base = self.table("base")
         for key in file.tree:
             if key not in _TABLES:
                 self.fault(key, names.unknown("table", key, _TABLES).message)
         for key in self.sweep:
             if key not in _SWEEP:
                 self.fault(f"sweep.{key}", names.unknown("key", key, _SWEEP).message)
-        self.verb = Verb(self._verb())
+        self.verb = verb_of(self._verb())
 
     def fault(self, place: str, text: str) -> None:
         self.faults.append(f"{self.file.where(place)}: {text}")
@@ -99,7 +103,8 @@ class _Reader:
         if self.faults:
             raise InputError("\n".join(dict.fromkeys(self.faults)))
 
-    def _table(self, name: str) -> Values:
+    def table(self, name: str) -> Values:
+        """The table of that name; empty where there is none, or something else is a fault."""
         value = self.file.tree.get(name, {})
         if not isinstance(value, dict):
             self.fault(name, f"{name} is a table: [{name}]")
@@ -155,7 +160,7 @@ class _Reader:
 
 def read(path: Path) -> Spec:
     """The points of a file, in its order; InputError with every fault of it."""
-    reader = _Reader(tomlfile.read(path))
+    reader = Reader(tomlfile.read(path))
     reader.known("base", reader.base)
     for key, value in reader.base.items():
         reader.right(f"base.{key}", key, value)
@@ -169,13 +174,14 @@ def read(path: Path) -> Spec:
         chosen = [one | {_SEED: seed} for one in chosen for seed in seeds]
     for mine in chosen:
         shown = {key: mine.get(key, reader.base.get(key)) for key in varying}
-        points.append(_point(reader.verb, reader.base | mine, shown))
-    _check(reader, points)
+        points.append(point_of(reader.verb, reader.base | mine, shown))
+    check(reader, points)
     return Spec(reader.verb.name, points)
 
 
-def _point(verb: Verb, values: Values, shown: Values) -> Point:
-    """Of two specs that ask the same the same, whatever their order."""
+def point_of(verb: Verb, values: Values, shown: Values) -> Point:
+    """The point of some options. Two specs that ask for the same get the same one, whatever the
+    order of their keys is; `shown` is what people are told of it."""
     arguments: list[str] = []
     texts: list[str] = []
     for key in verb.keys:
@@ -186,7 +192,7 @@ def _point(verb: Verb, values: Values, shown: Values) -> Point:
     return Point(verb.name, tuple(arguments), shown, tuple(texts))
 
 
-def _seeds(reader: _Reader) -> list[int]:
+def _seeds(reader: Reader) -> list[int]:
     seeds = reader.sweep.get("seeds", [])
     if not isinstance(seeds, list) or not all(map(_is_whole, seeds)) or seeds == []:
         if "seeds" in reader.sweep:
@@ -203,7 +209,7 @@ def _seeds(reader: _Reader) -> list[int]:
     return list(dict.fromkeys(seeds))
 
 
-def _listed(reader: _Reader) -> list[Values]:
+def _listed(reader: Reader) -> list[Values]:
     """The tables [[point]]."""
     found = reader.file.tree["point"]
     if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
@@ -222,7 +228,7 @@ def _listed(reader: _Reader) -> list[Values]:
     return list(found)
 
 
-def _of_axes(reader: _Reader) -> list[Values]:
+def _of_axes(reader: Reader) -> list[Values]:
     """All combinations of the axes, the last one varying fastest; or a sample of them."""
     given = reader.file.tree.get("axes", {})
     if not isinstance(given, dict):
@@ -233,7 +239,7 @@ def _of_axes(reader: _Reader) -> list[Values]:
     seed = reader.whole("seed", 0, 2**32 - 1)
     if sample is None and seed is not None:
         reader.fault("sweep.seed", "seed is of the sample: sample = N; seeds of the verb are seeds")
-    axes = {key: _axis(reader, key, value, sample) for key, value in given.items()}
+    axes = {key: axis_of(reader, key, value, sample) for key, value in given.items()}
     if reader.faults:
         return []
     lists = [one if isinstance(one, list) else one.listed() for one in axes.values()]
@@ -244,7 +250,7 @@ def _of_axes(reader: _Reader) -> list[Values]:
             return []
         return [dict(zip(axes, one, strict=True)) for one in itertools.product(*lists)]
     drawn = random.Random(1 if seed is None else seed).random
-    if any(isinstance(one, _Range) and not one.steps for one in axes.values()):
+    if any(isinstance(one, Range) and not one.steps for one in axes.values()):
         return _drawn(axes, sample, drawn)
     if sample > total:
         reader.fault("sweep.sample", f"sample = {sample}: the axes have {total} combinations")
@@ -273,7 +279,7 @@ def _combination(lists: Sequence[Sequence[Any]], number: int) -> list[Any]:
     return values
 
 
-def _drawn(axes: Mapping[str, _Axis], wanted: int, drawn: Callable[[], float]) -> list[Values]:
+def _drawn(axes: Mapping[str, Axis], wanted: int, drawn: Callable[[], float]) -> list[Values]:
     """Points with each value drawn by itself; two may be the same where little can be drawn."""
     found = []
     for _ in range(wanted):
@@ -284,13 +290,15 @@ def _drawn(axes: Mapping[str, _Axis], wanted: int, drawn: Callable[[], float]) -
             if listed:
                 point[key] = listed[int(share * len(listed))]
             else:
-                assert isinstance(axis, _Range)
+                assert isinstance(axis, Range)
                 point[key] = axis.at(share)
         found.append(point)
     return found
 
 
-def _axis(reader: _Reader, key: str, value: Any, sample: int | None) -> _Axis:
+def axis_of(reader: Reader, key: str, value: Any, sample: int | None) -> Axis:
+    """A list of values, or a range; [] and a fault where it is neither. A range without steps is
+    taken where a `sample` is drawn."""
     place = f"axes.{key}"
     if isinstance(value, dict):
         return _range(reader, key, value, sample)
@@ -306,7 +314,7 @@ def _axis(reader: _Reader, key: str, value: Any, sample: int | None) -> _Axis:
     return value
 
 
-def _range(reader: _Reader, key: str, value: Values, sample: int | None) -> _Axis:
+def _range(reader: Reader, key: str, value: Values, sample: int | None) -> Axis:
     """`{from=, to=, steps=, scale=}`; an end may have a unit, like "4K"."""
     place = f"axes.{key}"
     before = len(reader.faults)
@@ -329,11 +337,11 @@ def _range(reader: _Reader, key: str, value: Values, sample: int | None) -> _Axi
     elif scale == "log" and least <= 0:
         reader.fault(place, f"{key}: on a log scale from is more than 0")
     else:
-        return _Range(least, most, steps, scale == "log", all(map(_is_whole, ends)))
+        return Range(least, most, steps, scale == "log", all(map(_is_whole, ends)))
     return []
 
 
-def _end(reader: _Reader, key: str, word: str, value: Any) -> int | float | None:
+def _end(reader: Reader, key: str, word: str, value: Any) -> int | float | None:
     place = f"axes.{key}"
     if value is None:
         reader.fault(place, f"{key}: a range has from and to, like {{from = 1, to = 8, steps = 4}}")
@@ -348,9 +356,9 @@ def _end(reader: _Reader, key: str, word: str, value: Any) -> int | float | None
     return None
 
 
-def _check(reader: _Reader, points: Sequence[Point]) -> None:
-    """Refuses points that the verb would refuse: for each text the first point that has it. What
-    only some combinations refuse is told when they are played."""
+def check(reader: Reader, points: Sequence[Point]) -> None:
+    """Raises InputError for points that the verb would refuse: for each text the first point that
+    has it is asked. What only some combinations refuse is told when they are played."""
     seen: set[tuple[str, str]] = set()
     checked = 0
     for point in points:
@@ -367,7 +375,7 @@ def _check(reader: _Reader, points: Sequence[Point]) -> None:
     reader.end()
 
 
-def _place(reader: _Reader, point: Point, error: click.ClickException) -> str:
+def _place(reader: Reader, point: Point, error: click.ClickException) -> str:
     """The key that an error is about: its option, or the one whose name or value it tells."""
     text = error.format_message()
     for key, value in (reader.base | point.chosen).items():

@@ -13,7 +13,7 @@ from nandwich.cli.tune.goals import GOALS, Goals
 from nandwich.cli.tune.search import Found, Search
 from nandwich.cli.tune.space import Space
 from nandwich.errors import RunError
-from nandwich.quantities import format_size
+from nandwich.quantities import format_size, format_time
 
 #: Rows of the table; the exports have all.
 SHOWN = 12
@@ -38,7 +38,8 @@ class Answer:
     shown: list[int]
     chosen: int
     best: str
-    daily: int  # host bytes a day; 0: not known
+    daily: int  # host bytes or accesses a day; 0: not known
+    accesses: int  # of a run of a program; 0: what is played is none
 
     def at(self, place: int) -> Found:
         return self.found[self.front[place]]
@@ -49,7 +50,7 @@ class Answer:
         return found
 
 
-def of(search: Search, best: str, daily: int) -> Answer:
+def of(search: Search, best: str, daily: int, accesses: int) -> Answer:
     """The answer of a search that ended; RunError where nothing is allowed."""
     allowed = [i for i, one in enumerate(search.found) if one.allowed]
     if not allowed:
@@ -62,7 +63,8 @@ def of(search: Search, best: str, daily: int) -> Answer:
     near = (goals.neighbour(front, chosen, goal) for goal in _NEXT)
     first += [one for one in near if one is not None]
     shown = goals.spread(front, first, SHOWN)
-    return Answer(search.found, [allowed[i] for i in places], shown, chosen, best, daily)
+    places = [allowed[i] for i in places]
+    return Answer(search.found, places, shown, chosen, best, daily, accesses)
 
 
 def _nothing(search: Search) -> str:
@@ -101,7 +103,7 @@ def table(answer: Answer) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
                 f"{place + 1:>3} {mark}",
                 f"{one.time_ns:.4g} ns",
                 _energy(one.energy_pj),
-                life(one.life_bytes, answer.daily),
+                life(one.life, answer.daily, answer.accesses),
                 format_size(one.ram_bytes),
                 format_size(one.flash_bytes),
                 format_size(one.cost_bytes),
@@ -121,13 +123,13 @@ def _energy(pj: float) -> str:
     return f"{pj / 1000:.4g} nJ" if pj >= 1000 else f"{pj:.4g} pJ"
 
 
-def life(life_bytes: int, daily: int) -> str:
-    """A life for people: years where it is known what is written a day."""
-    if life_bytes >= goals.ENDLESS:
+def life(life: int, daily: int, accesses: int) -> str:
+    """A life for people: years where it is known what is done a day, else bytes or runs."""
+    if life >= goals.ENDLESS:
         return "endless"
     if not daily:
-        return format_size(life_bytes)
-    days = goals.days(life_bytes, daily)
+        return f"{life / accesses:.3g} runs" if accesses else format_size(life)
+    days = goals.days(life, daily)
     return f"{days:.3g} days" if days < _YEAR_DAYS else f"{days / _YEAR_DAYS:.3g} years"
 
 
@@ -135,7 +137,7 @@ def reasons(answer: Answer) -> list[str]:
     """Why this one, and what it gains and gives up against its neighbours on the front."""
     place = answer.chosen
     if len(answer.front) == 1:
-        return [f"{place + 1} is chosen: it is as good as any in all four goals."]
+        return [f"{place + 1} is chosen: it is as good as any in all four goals.", *_run(answer)]
     ratios = _ratios(answer, place, [_best(answer, goal) for goal in GOALS])
     told = ", ".join(f"{goal} {ratio:.2f}" for goal, ratio in zip(GOALS, ratios, strict=True))
     why = (
@@ -148,7 +150,19 @@ def reasons(answer: Answer) -> list[str]:
         other = goals.neighbour(_vectors(answer), place, goal)
         if other is not None:
             said.append(f"{name[0].upper()}{name[1:]} is {other + 1}: {_against(answer, other)}.")
-    return said
+    return [*said, *_run(answer)]
+
+
+def _run(answer: Answer) -> list[str]:
+    """What a run of a program asks of the choice."""
+    if not answer.accesses:
+        return []
+    one = answer.goals(answer.chosen)
+    took = format_time(round(one.time_ns * answer.accesses))
+    return [
+        f"A run of {answer.accesses:,} accesses reads {one.reads:,} sectors and writes "
+        f"{one.writes:,}, which takes the device {took}."
+    ]
 
 
 def _vectors(answer: Answer) -> list[tuple[float, ...]]:
@@ -160,7 +174,7 @@ def _best(answer: Answer, goal: str) -> int:
 
 
 def _figures(one: Goals) -> tuple[float, float, float, float]:
-    return one.time_ns, one.energy_pj, one.life_bytes, one.cost_bytes
+    return one.time_ns, one.energy_pj, one.life, one.cost_bytes
 
 
 def _ratios(answer: Answer, place: int, others: Sequence[int]) -> list[float]:
@@ -192,24 +206,24 @@ def forgets(answer: Answer) -> str:
 def worn(answer: Answer) -> str:
     """A line where a life by the block erased most is known."""
     one = answer.goals(answer.chosen)
-    if one.worn_bytes is None or one.worn_bytes >= one.life_bytes:
+    if one.worn is None or one.worn >= one.life:
         return ""
-    short = life(one.worn_bytes, answer.daily)
+    short = life(one.worn, answer.daily, answer.accesses)
     return f"by the block that was erased most its life is {short}; lives are of even wear"
 
 
-def choice_toml(answer: Answer, space: Space, source: str, command: str) -> bytes:
+def choice_toml(answer: Answer, space: Space, command: str) -> bytes:
     """The choice as a spec of one point. Figures that were found stand in place of the asked."""
     found = answer.at(answer.chosen)
     need = found.candidate.need
     values = space.values(found.candidate.chosen)
-    values |= {"ram": need.ram_bytes, "blocks": need.blocks}
+    values |= {"ram": need.layer_bytes, "blocks": need.blocks}
     values.setdefault("chip", "K9F1G08U0A")
     values.setdefault("ftl", "tree")
     lines = [f"# By: {command}", *(f"# {one}" for one in reasons(answer))]
     lines += ["[sweep]", 'verb = "replay"', "", "[base]"]
     lines += [f"{key} = {_toml(value)}" for key, value in values.items() if key != "source"]
-    lines += [f"source = {_toml(source)}"]
+    lines += [f"source = {_toml(values['source'])}"]
     return ("\n".join(" ".join(one.split("\n")) for one in lines) + "\n").encode()
 
 
@@ -239,7 +253,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
 
 def _goals(one: Goals, daily: int) -> dict[str, Any]:
     told = one.as_json()
-    told["life_days"] = goals.days(one.life_bytes, daily) if daily else None
+    told["life_days"] = goals.days(one.life, daily) if daily else None
     return told
 
 

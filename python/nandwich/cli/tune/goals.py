@@ -10,6 +10,9 @@ A life is counted in bytes, not in days: a fast device that is kept busy all day
 of life. With what is written a day it is days. Flash counts as worn evenly: which block was erased
 most is chance in a short replay. An NVM has no levelling: there the most written line counts.
 
+A program asks for other bytes with each memory, so for accesses the first three go by the access:
+a run has as many of them with any memory. The RAM of its page frames is in the cost.
+
 RAM and flash are one goal. As two of them they would make five, of which hardly any configuration
 is beaten in all.
 """
@@ -27,6 +30,10 @@ from nandwich.replay.life import DAY_NS
 GOALS = ("time", "energy", "life", "cost")
 #: Host bytes of a device that nothing wears; the most that is told.
 ENDLESS = 1 << 63
+#: What is better than this an access is worth nothing. A guard takes 4 to 19 instructions (docs/
+#: vm-what-it-costs.md): on a small processor longer than 10 ns, and more than 1 nJ. And ten million
+#: accesses a second are less than 10^16 in 30 years.
+_NO_TIME_NS, _NO_ENERGY_PJ, _LONG = 10.0, 1000.0, 10**16
 #: How the price of a byte of RAM is to that of flash, about: 16 KiB of a controller's RAM are worth
 #: 16 MiB of SLC NAND.
 PRICE = 1000
@@ -39,35 +46,45 @@ class Limits:
 
     ram_bytes: int = 0
     flash_bytes: int = 0
-    life_bytes: int = 0
+    life: int = 0
 
     def over(self, need: Need) -> float:
         """By which part more is needed than there may be; up to 0 where it is not."""
         pairs = ((need.ram_bytes, self.ram_bytes), (need.flash_bytes, self.flash_bytes))
         return max(taken / most - 1 for taken, most in (*pairs, (1, 1)) if most)
 
-    def short(self, life_bytes: int) -> float:
+    def short(self, life: int) -> float:
         """By which part a life is too short; up to 0 where it is not."""
-        return self.life_bytes / max(1, life_bytes) - 1
+        return self.life / max(1, life) - 1
 
 
 @dataclass(frozen=True)
 class Goals:
-    """The figures of a configuration, in base units."""
+    """The figures of a configuration, in base units, a host byte or an access."""
 
     time_ns: float
     energy_pj: float
-    life_bytes: int
+    life: int
     cost_bytes: int
     ram_bytes: int
     flash_bytes: int
     nvm_bytes: int
-    worn_bytes: int | None  # a life by the block erased most; None: too few erases tell it
+    worn: int | None  # a life by the block erased most; None: too few erases tell it
+    reads: int = 0  # sectors, of the whole replay
+    writes: int = 0
+    by_access: bool = False
 
     @property
     def vector(self) -> tuple[float, float, float, float]:
         """All of them so that less is better, by factors: logarithms."""
-        figures = (self.time_ns, self.energy_pj, 1 / self.life_bytes, self.cost_bytes)
+        time, energy, life = self.time_ns, self.energy_pj, self.life
+        if self.by_access:
+            time, energy, life = (
+                max(time, _NO_TIME_NS),
+                max(energy, _NO_ENERGY_PJ),
+                min(life, _LONG),
+            )
+        figures = (time, energy, 1 / life, self.cost_bytes)
         first, second, third, fourth = (math.log10(max(one, 1e-30)) for one in figures)
         return first, second, third, fourth
 
@@ -75,27 +92,31 @@ class Goals:
         return {
             "time_ns": self.time_ns,
             "energy_pj": self.energy_pj,
-            "life_bytes": self.life_bytes,
-            "life_bytes_as_worn": self.worn_bytes,
+            "life": self.life,
+            "life_as_worn": self.worn,
             "cost_bytes": self.cost_bytes,
             "ram_bytes": self.ram_bytes,
             "flash_bytes": self.flash_bytes,
             "nvm_bytes": self.nvm_bytes,
+            "sectors_read": self.reads,
+            "sectors_written": self.writes,
         }
 
 
 def of(kept: Kept, need: Need, price: float) -> Goals:
-    """The goals of a replay that was played."""
+    """The goals of a replay that was played: by the access where its source has them."""
     content = json.loads(kept.document)
     result, tier, life = content["result"], content["tier"], content["derived"]["life"]
-    host = max(1, result["bytes_read"] + result["bytes_written"])
+    paging, passes = content["source"]["paging"], content["options"]["repeat"]
+    work = paging["accesses"] * max(1, passes) if paging is not None else 0
+    host = work or max(1, result["bytes_read"] + result["bytes_written"])
     nvm = tier["nvm_bytes"] if tier is not None else 0
     wears = [(tier["endurance"], tier["line_writes_max"])] if tier is not None else []
 
-    def written(wears: list[tuple[int, int]]) -> int:
-        """Host bytes, of pairs of what there is and what this replay took of it."""
-        bytes_written: int = result["bytes_written"]
-        lives = [has * bytes_written // took for has, took in wears if has and took]
+    def lasts(wears: list[tuple[int, int]]) -> int:
+        """Of pairs of what there is and what this replay took of it."""
+        done: int = work or result["bytes_written"]
+        lives = [has * done // took for has, took in wears if has and took]
         return max(1, min([ENDLESS, *lives]))
 
     flash, most = [], []
@@ -107,12 +128,15 @@ def of(kept: Kept, need: Need, price: float) -> Goals:
     return Goals(
         time_ns=_rounded(result["busy_ns"] / host),
         energy_pj=_rounded(result["energy_pj"] / host),
-        life_bytes=written(wears + flash),
+        life=lasts(wears + flash),
         cost_bytes=cost(need, nvm, price),
         ram_bytes=need.ram_bytes,
         flash_bytes=need.flash_bytes,
         nvm_bytes=nvm,
-        worn_bytes=written(wears + flash + most) if most else None,
+        worn=lasts(wears + flash + most) if most else None,
+        reads=result["sectors_read"],
+        writes=result["sectors_written"],
+        by_access=work > 0,
     )
 
 
@@ -125,9 +149,9 @@ def _rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def days(life_bytes: int, daily: int) -> float:
-    """A life in days, of a host that writes so much a day."""
-    return _rounded(life_bytes / daily)
+def days(life: int, daily: int) -> float:
+    """A life in days, of a host that writes or runs so much a day."""
+    return _rounded(life / daily)
 
 
 def rate(facts: dict[str, Any]) -> int:
