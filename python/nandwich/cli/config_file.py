@@ -22,7 +22,8 @@ _POLICIES = {"vm": "clock", "lru": "lru"}
 #: What `for_run` makes something of, by the names of replay.
 _OF_RUN = frozenset({"source", "chip", "ftl", "ram", "blocks", "spare-blocks", "degree", "maps"})
 _FIGURES = ("spare_blocks", "degree", "maps")
-_BESIDE_SLOTS = 4  # frames that the VM needs beside those of its slots
+_FRAME_MOST = 32768
+_FOR_A_SLOT = 8  # frames: a slot pins one
 _IGNORED = "nandwich.config_file.ignored"
 
 
@@ -108,10 +109,13 @@ def _replay(file: TomlFile, given: dict[str, Any]) -> play.Options:
 
 
 def _device(options: play.Options) -> dict[str, Any]:
-    """Part and layer as options of run: the figures with which the layer takes that RAM."""
-    layer = play.opened(options)[0].layer
+    """Part and layer as options of run: the figures with which the layer takes that RAM, and as
+    much virtual memory as goes on it."""
+    tried, device = play.opened(options)
     found: dict[str, Any] = {"chip": options.chip, "ftl": options.ftl, "blocks": options.blocks}
-    return found | {name: layer[name] for name in _FIGURES if layer.get(name)}
+    found |= {name: tried.layer[name] for name in _FIGURES if tried.layer.get(name)}
+    capacity = device.sectors * device.sector_bytes
+    return found | {"vm": min(Device.vm, capacity - capacity % _FRAME_MOST)}
 
 
 def _memory(source: str) -> tuple[dict[str, Any], list[str]]:
@@ -120,8 +124,9 @@ def _memory(source: str) -> tuple[dict[str, Any], list[str]]:
         return {}, []
     paging = accesses.parse(source)
     found: dict[str, Any] = {"frame": paging.frame, "ram": paging.ram_bytes}
-    # Slots pin frames: where there are few, there are fewer slots.
-    found["slots"] = min(Device.slots, max(1, paging.frames - _BESIDE_SLOTS))
+    # Slots pin frames, and look-aside entries hide uses of a page from the policy.
+    found["slots"] = min(Device.slots, max(1, paging.frames // _FOR_A_SLOT))
+    found["lookaside"] = 0
     if paging.policy in _POLICIES:
         return found | {"policy": _POLICIES[paging.policy]}, []
     return found, [f"policy={paging.policy}"]

@@ -18,19 +18,24 @@ _Target = TypeVar("_Target", str, Path, None)
 
 
 class Quantity(click.ParamType[int]):
-    """A number with a unit (see `nandwich.quantities`); bare numbers count in the base unit."""
+    """A number with a unit (see `nandwich.quantities`); bare numbers count in the base unit. `most`
+    0: as much as anybody likes."""
 
-    def __init__(self, kind: quantities.Kind) -> None:
+    def __init__(self, kind: quantities.Kind, most: int = 0) -> None:
         self.kind: quantities.Kind = kind
         self.name = kind
+        self._most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         try:
-            return quantities.parse(str(value), self.kind, bare=True)
+            found = quantities.parse(str(value), self.kind, bare=True)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        if 0 < self._most < found:
+            self.fail(f"{value!r}: at most {self._most}", param, ctx)
+        return found
 
 
 class Unit(click.ParamType[int | str]):

@@ -152,7 +152,7 @@ _OOB_FIGURES = ("page_bytes", "join")
 @click.option(
     "--page",
     "page_bytes",
-    type=Quantity("size"),
+    type=Quantity("size", 2**32 - 1),
     default=0,
     metavar="SIZE",
     help="Of a part without a spare area (NOR), which gets one: pages of so many bytes; 512.",

@@ -31,7 +31,7 @@ PLAYED = Plan(
     "All that was played",
     "Time against cost. What is beaten here may be on the front by its energy or its life.",
     "dots",
-    (Column("state", "state"), Column("cost", "cost", "B"), Column("ns", "time a byte or access", "ns"),
+    (Column("state", "state"), Column("cost", "cost", "B"), Column("ns", "time a unit", "ns"),
      Column("name", "configuration"), Column("better", "better")),
     {"x": "cost", "y": "ns", "colour": "state"},
     log="xy",

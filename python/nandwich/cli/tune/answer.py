@@ -139,7 +139,10 @@ def reasons(answer: Answer) -> list[str]:
     if len(answer.front) == 1:
         return [f"{place + 1} is chosen: it is as good as any in all four goals.", *_run(answer)]
     ratios = _ratios(answer, place, [_best(answer, goal) for goal in GOALS])
-    told = ", ".join(f"{goal} {ratio:.2f}" for goal, ratio in zip(GOALS, ratios, strict=True))
+    told = ", ".join(
+        f"{goal} {ratio:.2f}" if ratio >= 0.01 else f"{goal} {ratio:.1g}"
+        for goal, ratio in zip(GOALS, ratios, strict=True)
+    )
     why = (
         "it lies nearest to the best of all four goals"
         if answer.best == _BALANCED
@@ -173,15 +176,11 @@ def _best(answer: Answer, goal: str) -> int:
     return goals.choose(_vectors(answer), goal)
 
 
-def _figures(one: Goals) -> tuple[float, float, float, float]:
-    return one.time_ns, one.energy_pj, one.life, one.cost_bytes
-
-
 def _ratios(answer: Answer, place: int, others: Sequence[int]) -> list[float]:
     """Each goal of one over that of the other that stands for the goal."""
-    mine = _figures(answer.goals(place))
+    mine = answer.goals(place).weighed
     return [
-        mine[i] / theirs if (theirs := _figures(answer.goals(other))[i]) else 1.0
+        mine[i] / theirs if (theirs := answer.goals(other).weighed[i]) else 1.0
         for i, other in enumerate(others)
     ]
 
@@ -190,10 +189,16 @@ def _against(answer: Answer, other: int) -> str:
     """What changes with another choice."""
     ratios = _ratios(answer, other, [answer.chosen] * len(GOALS))
     return ", ".join(
-        f"{goal} {100 * (ratio - 1):+.3g} %" if ratio < 10 else f"{goal} x {ratio:.3g}"
+        f"{goal} {_change(ratio)}"
         for goal, ratio in zip(GOALS, ratios, strict=True)
         if round(ratio, 4) != 1
     )
+
+
+def _change(ratio: float) -> str:
+    if ratio >= 10:
+        return f"x {ratio:.3g}"
+    return f"{100 * (ratio - 1):+.3g} %" if ratio > 0.01 else f"/ {1 / ratio:.3g}"
 
 
 def forgets(answer: Answer) -> str:

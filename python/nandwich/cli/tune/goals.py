@@ -75,8 +75,8 @@ class Goals:
     by_access: bool = False
 
     @property
-    def vector(self) -> tuple[float, float, float, float]:
-        """All of them so that less is better, by factors: logarithms."""
+    def weighed(self) -> tuple[float, float, int, int]:
+        """Time, energy, life and cost as they count: what is too good to matter is cut."""
         time, energy, life = self.time_ns, self.energy_pj, self.life
         if self.by_access:
             time, energy, life = (
@@ -84,7 +84,13 @@ class Goals:
                 max(energy, _NO_ENERGY_PJ),
                 min(life, _LONG),
             )
-        figures = (time, energy, 1 / life, self.cost_bytes)
+        return time, energy, life, self.cost_bytes
+
+    @property
+    def vector(self) -> tuple[float, float, float, float]:
+        """All of them so that less is better, by factors: logarithms."""
+        time, energy, life, cost = self.weighed
+        figures = (time, energy, 1 / life, cost)
         first, second, third, fourth = (math.log10(max(one, 1e-30)) for one in figures)
         return first, second, third, fourth
 
