@@ -8,6 +8,7 @@ from lab import ROOT
 from lab.benches import Figure, bench
 from lab.photo import photo
 from nandwich import _native
+from nandwich.cli import config_file
 from nandwich.errors import RunError
 from nandwich.replay import accesses
 from nandwich.run import measure, recipe
@@ -23,6 +24,10 @@ MEMORIES = {
     "2k": (2 << 10, 64 << 10, "direct"),
     "512": (512, 32 << 10, "multi-cache"),
 }
+#: What `run --config` makes of such a choice of `nandwich tune`.
+CHOSEN = "frame=2048,ram=32768"
+POLICIES = ("vm", "lru")
+LOOKASIDE = 64  # entries that `run` has by default
 
 
 @bench("access", "page faults and write-backs of access: sources over those of virtual memory")
@@ -42,6 +47,26 @@ def access() -> list[Figure]:
                 counted = _run(program, below, frame=frame, ram=ram, scheme=scheme)
                 made = accesses.traffic(f"access:{trace},frame={frame},ram={ram}")
                 figures += _figures(f"access.{program}.{memory}", made, counted)
+            figures += _chosen(program, trace)
+    return figures
+
+
+def _chosen(program: str, trace: Path) -> list[Figure]:
+    """Sectors read and written by a program that runs with a choice, and with look-aside entries
+    too, over those of the trace, which `nandwich tune` tells."""
+    figures = []
+    for policy in POLICIES:
+        source = f"access:{trace},{CHOSEN},policy={policy}"
+        made = accesses.traffic(source)
+        given, _ = config_file.memory_of(source)
+        for what, changes in (("chosen", given), ("lookaside", {"lookaside": LOOKASIDE})):
+            below = trace.with_name(f"{program}-{policy}-{what}")
+            counted = _run(program, below, scheme="direct", **(given | changes))
+            name = f"access.{program}.{policy}.{what}"
+            reads = counted["sectors_read"] / (made.faults - made.pages)
+            writes = counted["sectors_written"] / made.writebacks
+            figures.append(Figure(f"{name}.reads", round(reads, 3), "x told"))
+            figures.append(Figure(f"{name}.writes", round(writes, 3), "x told"))
     return figures
 
 

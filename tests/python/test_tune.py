@@ -453,4 +453,4 @@ def test_the_firmware_takes_the_choice(tmp_path: Path) -> None:
 
 def test_the_page_shows_what_happens(tmp_path: Path) -> None:
     """Goal: each command of docs/tune.md prints what stands there."""
-    assert follow("tune.md", tmp_path) == 5
+    assert follow("tune.md", tmp_path) == 8

@@ -23,7 +23,8 @@ _POLICIES = {"vm": "clock", "lru": "lru"}
 _OF_RUN = frozenset({"source", "chip", "ftl", "ram", "blocks", "spare-blocks", "degree", "maps"})
 _FIGURES = ("spare_blocks", "degree", "maps")
 _FRAME_MOST = 32768
-_FOR_A_SLOT = 8  # frames: a slot pins one
+_FOR_A_SLOT = 4  # frames: a slot pins one
+_SLOTS_LEAST = 4  # or one: with two, heap sort has up to half more faults
 _IGNORED = "nandwich.config_file.ignored"
 
 
@@ -82,7 +83,7 @@ def for_run(ctx: click.Context, _param: click.Parameter, name: str) -> str:
         ctx.default_map = defaults(ctx.command, file, given)
         return name
     options = _replay(file, given)
-    told, lost = _memory(options.source)
+    told, lost = memory_of(options.source)
     ctx.default_map = _device(options) | told
     rest = [key for key, value in given.items() if key not in _OF_RUN and value not in (0, "0")]
     if rest or lost:
@@ -118,14 +119,15 @@ def _device(options: play.Options) -> dict[str, Any]:
     return found | {"vm": min(Device.vm, capacity - capacity % _FRAME_MOST)}
 
 
-def _memory(source: str) -> tuple[dict[str, Any], list[str]]:
+def memory_of(source: str) -> tuple[dict[str, Any], list[str]]:
     """Page frames as options of run, and the policy if the VM has no such one."""
     if not accesses.is_asked(source):
         return {}, []
     paging = accesses.parse(source)
     found: dict[str, Any] = {"frame": paging.frame, "ram": paging.ram_bytes}
     # Slots pin frames, and look-aside entries hide uses of a page from the policy.
-    found["slots"] = min(Device.slots, max(1, paging.frames // _FOR_A_SLOT))
+    slots = min(Device.slots, paging.frames // _FOR_A_SLOT)
+    found["slots"] = slots if slots >= _SLOTS_LEAST else 1
     found["lookaside"] = 0
     if paging.policy in _POLICIES:
         return found | {"policy": _POLICIES[paging.policy]}, []

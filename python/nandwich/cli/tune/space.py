@@ -69,6 +69,7 @@ ram = {rams} # of the layer
 frame = {frames}
 memory = {memories} # RAM of page frames
 policy = ["vm", "lru"] # those of nandwich run
+spare-blocks = [0, 32] # 0: the layer's own choice
 nvm = [0, "64K"] # 0: none
 """
 _MEMORY = {"frame": "frame", "memory": "ram", "policy": "policy"}  # key: key of an access source
