@@ -164,6 +164,32 @@ def test_the_memory_of_a_source_is_no_axis(trace: Path, tmp_path: Path) -> None:
     assert "space.toml:10: policy" in wrong.value.message
 
 
+def test_compare_and_report_take_the_result(trace: Path, tmp_path: Path) -> None:
+    """Goal: they say that the goals are of an access, and draw the life too."""
+    target, page = tmp_path / "tuned.json", tmp_path / "page.html"
+    value = tuned(tmp_path, trace)
+    target.write_text(json.dumps(value))
+    compared = json.loads(invoked("compare", target, "--json", "-").stdout)
+    labels = {line["key"]: line["label"] for line in compared["metrics"]}
+    assert labels["time_ns"] == "time an access"
+    assert labels["life_accesses"] == "life"
+    invoked("report", target, "-o", page)
+    assert '"key":"parallel"' in page.read_text()
+
+
+@pytest.mark.quick
+def test_a_part_of_a_run_is_no_goal(trace: Path, tmp_path: Path) -> None:
+    """Goal: what plays less or more than a run is refused, and so is what has no accesses."""
+    words = ("--store", tmp_path / "kept.sqlite", "--space")
+    for key in ("limit = 100", "repeat = 2"):
+        file = written(tmp_path, SPACE.replace("blocks = 64", key))
+        assert "are of one whole run" in invoked("tune", trace, *words, file, code=2).stderr
+    empty = tmp_path / "empty.acc"
+    _native.AccessWriter(str(empty), 1 << 16, 1 << 12).finish()
+    said = invoked("tune", empty, *words, written(tmp_path), code=2).stderr
+    assert "no accesses in it" in said
+
+
 @pytest.mark.quick
 def test_too_good_is_no_better() -> None:
     """Goal: a memory without faults is not infinitely better than one with few of them."""

@@ -377,11 +377,7 @@ def command(
         output.check_apart(job.inputs, outputs, "which the compiler reads")
         result = _measured(job, stdin, folder, once, outputs)
         _show_output(result, to_stderr=json_target == "-")
-        if not result.virtual.report and result.virtual.status == _NOT_STARTED:
-            raise InputError("the program was not started, for the reason above")
-        if not result.virtual.report:
-            raise RunError(report.failure(result) or "the program left no report")
-        value = report.payload(subject, result, statics.read(job.virtual))
+        value = _payload(subject, job, result)
     _tell_timeline(device, result)
     if json_target != "-" and not quiet:
         click.echo(report.headline(subject, value))
@@ -390,9 +386,17 @@ def command(
         inputs = (*paths_in, *([Path(config)] if config else ()))
         document = output.document("run", 1, value, seed=device.seed, inputs=inputs)
         output.write_json(json_target, document)
-    failure = report.failure(result)
-    if failure:
+    if failure := report.failure(result):
         raise RunError(failure)
+
+
+def _payload(subject: report.Subject, job: measure.Job, result: measure.Result) -> dict[str, Any]:
+    """What the program's run time reported; an error where it did not come so far."""
+    if not result.virtual.report and result.virtual.status == _NOT_STARTED:
+        raise InputError("the program was not started, for the reason above")
+    if not result.virtual.report:
+        raise RunError(report.failure(result) or "the program left no report")
+    return report.payload(subject, result, statics.read(job.virtual))
 
 
 def _given() -> frozenset[str]:

@@ -113,8 +113,8 @@ def of(kept: Kept, need: Need, price: float) -> Goals:
     """The goals of a replay that was played: by the access where its source has them."""
     content = json.loads(kept.document)
     result, tier, life = content["result"], content["tier"], content["derived"]["life"]
-    paging, passes = content["source"]["paging"], content["options"]["repeat"]
-    work = paging["accesses"] * max(1, passes) if paging is not None else 0
+    paging = content["source"]["paging"]
+    work = paging["accesses"] if paging is not None else 0
     host = work or max(1, result["bytes_read"] + result["bytes_written"])
     nvm = tier["nvm_bytes"] if tier is not None else 0
     wears = [(tier["endurance"], tier["line_writes_max"])] if tier is not None else []

@@ -43,6 +43,8 @@ class Needs:
         self._extents: dict[int, int] = {}  # of accesses, by the size of frames
         self._known: dict[str, Need] = {}
         if accesses.is_asked(options.source):
+            if options.limit or options.repeat != 1:
+                raise InputError("limit and repeat: goals by the access are of one whole run")
             self._extent(options.source)
         else:
             self.facts = _facts(options)
