@@ -32,7 +32,7 @@ static const struct key keys[] = {
     {"chip", TEXT, AT(chip), NULL, 0, 0},
     {"ftl", LAYER, AT(layer), NULL, 0, 0},
     {"degree", NUMBER, AT(degree), NULL, 1, 255},
-    {"maps", NUMBER, AT(maps), NULL, 1, 255},
+    {"maps", NUMBER, AT(maps), NULL, 0, 255},
     {"ecc", WORD, AT(ecc), ecc_names, 0, 0},
     {"vm", SIZE, AT(vm_bytes), NULL, 1, 0xFFFFFFFFU},
     {"ram", SIZE, AT(ram_bytes), NULL, 1, 0xFFFFFFFFU},

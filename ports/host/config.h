@@ -10,7 +10,7 @@
  *   part.KEY=VALUE     changes one figure of that part; part.name first: begins a part of its own
  *   ftl=NAME           the translation layer, by nandwich-stack/layers.h
  *   degree=8           lavish: physical blocks a lavish block
- *   maps=4             lavish: intra-block maps held in RAM
+ *   maps=4             lavish: intra-block maps held in RAM, 0: four; tree: nodes of its map there
  *   ecc=none|secded    a software code between chip and layer
  *   vm=8M              bytes of virtual memory
  *   ram=32K            bytes of frames, and of globals that the program keeps in RAM

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from schemas import validate
 
 from nandwich import _native, paths
-from nandwich.cli import points
+from nandwich.cli import points, verb_run
 from nandwich.cli.main import main
 from nandwich.cli.tune import goals, space
 from nandwich.cli.tune.need import Needs
@@ -277,6 +277,8 @@ def test_run_takes_the_choice(policy: str, tmp_path: Path, monkeypatch: pytest.M
     choice, told = tmp_path / "choice.toml", tmp_path / "run.json"
     only = SORT.replace('"vm", "lru"', f'"{policy}"').replace("blocks = 64", "spare-blocks = 20")
     only = only.replace('["K9F1G08U0A"]', '["W25N01GV"]\nblocks = [96]')
+    if policy == "lru":  # one with a cache, the other without
+        only = only.replace('"8K", ', "")
     program = ("examples/sort.c",)
     value = tuned(
         tmp_path, *program, "--best", "cost", "--out", choice, "--", "heap", 20000, text=only
@@ -295,6 +297,16 @@ def test_run_takes_the_choice(policy: str, tmp_path: Path, monkeypatch: pytest.M
     assert f"{memory >> 10}K" == one["configuration"]["memory"]
     assert device["policy"] == {"vm": "clock", "lru": "lru"}[policy]
     assert run["provenance"]["inputs"].keys() == {"examples/sort.c", str(choice)}
+    played = json.loads(invoked("replay", "--config", choice, "--json", "-").stdout)
+    assert played["options"]["ram_bytes"] == goal["ram_bytes"] - memory
+    assert goal["time_ns"] == float(
+        f"{played['result']['busy_ns'] / value['question']['accesses']:.6g}"
+    )
+    line = [*program, "--config", str(choice)]
+    with verb_run.command.make_context("nandwich run", line) as context:
+        asked = {key: context.params[key] for key in ("maps", "spare_blocks")}
+    assert asked == {"maps": 0} | played["device"]["layer"]
+    assert asked["spare_blocks"] == 20
     whole = goal["time_ns"] * value["question"]["accesses"]
     # The old device that was replayed cleans, the new one of the run hardly does.
     assert 0.5 < run["time_ns"]["storage"] / whole < 1.05

@@ -21,7 +21,6 @@ from nandwich.twin.tomlfile import TomlFile
 _POLICIES = {"vm": "clock", "lru": "lru"}
 #: What `for_run` makes something of, by the names of replay.
 _OF_RUN = frozenset({"source", "chip", "ftl", "ram", "blocks", "spare-blocks", "degree", "maps"})
-_FIGURES = ("spare_blocks", "degree", "maps")
 _FRAME_MOST = 32768
 _FOR_A_SLOT = 4  # frames: a slot pins one
 _SLOTS_LEAST = 4  # or one: with two, heap sort has up to half more faults
@@ -114,7 +113,11 @@ def _device(options: play.Options) -> dict[str, Any]:
     much virtual memory as goes on it."""
     tried, device = play.opened(options)
     found: dict[str, Any] = {"chip": options.chip, "ftl": options.ftl, "blocks": options.blocks}
-    found |= {name: tried.layer[name] for name in _FIGURES if tried.layer.get(name)}
+    cached = Device.maps if options.ftl == "lavish" else 0  # what the layers have unasked
+    found |= {"spare_blocks": tried.layer.get("spare_blocks", 0)}
+    found |= {"maps": tried.layer.get("maps", cached)}
+    if "degree" in tried.layer:
+        found["degree"] = tried.layer["degree"]
     capacity = device.sectors * device.sector_bytes
     return found | {"vm": min(Device.vm, capacity - capacity % _FRAME_MOST)}
 

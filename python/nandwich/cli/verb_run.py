@@ -148,8 +148,8 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--maps",
     default=_DEFAULT.maps,
     show_default=True,
-    type=click.IntRange(1, 255),
-    help="lavish: intra-block maps held in RAM.",
+    type=click.IntRange(0, 255),
+    help="lavish: intra-block maps held in RAM; tree: nodes of its map.",
 )
 @click.option(
     "--blocks",
