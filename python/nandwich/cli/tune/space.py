@@ -259,11 +259,14 @@ def _check_memory(reader: spec.Reader, source: str) -> None:
 
 
 def default(text: str, source: str) -> Space:
-    """The space of `default_text`."""
+    """The space of `default_text`. InputError, with lines as --show-space prints them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "space.toml"
         path.write_text(text, encoding="utf-8")
-        return read(path, source, ())
+        try:
+            return read(path, source, ())
+        except InputError as error:
+            raise InputError(error.message.replace(str(path), "the default space")) from error
 
 
 def _checked(reader: spec.Reader) -> Space:
