@@ -193,10 +193,11 @@ int nw_nand_block_bad(const struct nw_nand *nand, uint32_t block); /* marked */
 /* A program or erase failed, or is bound to. */
 int nw_nand_block_failed(const struct nw_nand *nand, uint32_t block);
 
-/* For tests and studies: age a block, make its next program or erase fail, flip a stored bit (bit
- * 8 x page_bytes and up lie in the spare) for good. */
+/* For tests and studies: age a block, make its next program or erase fail, or its marks too, flip a
+ * stored bit (bit 8 x page_bytes and up lie in the spare) for good. */
 void nw_nand_set_erases(struct nw_nand *nand, uint32_t block, uint32_t erases);
 void nw_nand_doom(struct nw_nand *nand, uint32_t block, int in_program);
+void nw_nand_doom_marks(struct nw_nand *nand, uint32_t block);
 void nw_nand_flip(struct nw_nand *nand, uint32_t page, uint32_t bit);
 
 /* The cells as a read would deliver them, without cost, check or error. */
