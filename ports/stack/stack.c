@@ -270,6 +270,7 @@ int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why)
 {
     uint32_t blocks = nw_nand_chip(stack->nand)->geometry.blocks;
 
+    free(stack->erases_before);
     stack->erases_before = calloc(blocks, sizeof *stack->erases_before);
     if (stack->erases_before == NULL) {
         return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");

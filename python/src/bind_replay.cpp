@@ -78,6 +78,24 @@ public:
     const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
 
+    // RAM of the filter below the layer that this part needs, by its name.
+    Numbers below() const
+    {
+        const nw_ecc_config config = {};
+        const nw_geometry &chip = nw_nand_chip(stack_.nand)->geometry;
+
+        if (stack_.oob.join != 0) {
+            return { { "oob", sizeof(nw_oob) +
+                                  (stack_.oob_tail != nullptr ? chip.page_bytes : 0U) } };
+        }
+        const size_t bytes = nw_ecc_ram_bytes(&config, &chip);
+
+        if (stack_.part.kind != NW_PART_NAND || stack_.part.ecc_bits != 0 || bytes == 0) {
+            return {};
+        }
+        return { { "ecc", sizeof(nw_ecc) + bytes } };
+    }
+
     // By call: chip operations, and the time of as many of whole pages.
     std::map<std::string, Numbers> longest() const
     {
@@ -256,7 +274,7 @@ private:
             } else if (key == "degree") {
                 config.degree = static_cast<uint8_t>(value);
             } else if (key == "maps") {
-                config.maps = static_cast<uint8_t>(value);
+                config.maps = static_cast<uint16_t>(value);
             } else if (key == "scrub_bits") {
                 config.scrub_bits = static_cast<uint8_t>(value);
             } else if (key == "page_bytes" || key == "join") {
@@ -699,6 +717,9 @@ void bind_replay(nb::module_ &m)
                      "The layer's own struct on this host, whose pointers have 8 bytes.")
         .def_prop_ro("opening", &Device::opening,
                      "What its format or mount took: reads, programs, erases, time_ns.")
+        .def("below", &Device::below,
+             "RAM of the filter that this part needs below the layer, by name: oob where it has no "
+             "spare area, ecc where it corrects nothing itself. Empty: none.")
         .def("longest", &Device::longest,
              "The tree's longest change and mount, whatever the device went through: reads, "
              "programs, erases, time_ns. Empty for other layers.")
