@@ -227,9 +227,7 @@ def test_your_driver_as_the_page_shows_it(tmp_path: Path) -> None:
     source.write_text(DRIVER + snippet + "    return 0;\n}\n")
     command = shlex.split(line.replace("\\\n", " "))
     command[1], command[3] = str(source), str(program)
-    subprocess.run(
-        [*command, "-Itwin/include", "-Wall", "-Werror"], check=True, cwd=paths.CHECKOUT
-    )
+    subprocess.run([*command, "-Itwin/include", "-Wall", "-Werror"], check=True, cwd=paths.CHECKOUT)
     for blocks, says in ((24, "100 runs went well\n"), (4, "not tortured: ")):
         done = subprocess.run([program, str(blocks)], check=True, capture_output=True, text=True)
         assert done.stdout.startswith(says), done.stdout

@@ -190,10 +190,9 @@ def _below(below: dict[str, Any]) -> str:
     )
     if below["filter"] == "ecc":
         return f"the part corrects no bits: nw_ecc below, unless its controller does, {takes}"
-    blocks = f"{below['joined_blocks']} of its blocks" if below["joined_blocks"] > 1 else "a block"
     return (
-        f"the part has no spare area: nw_oob below makes pages of {below['page_bytes']} B, {blocks} "
-        f"to a block of the layer; it {takes}"
+        f"the part has no spare area: nw_oob below makes pages of {below['page_bytes']} B and "
+        f"joins {below['joined_blocks']} of its blocks to one; it {takes}"
     )
 
 

@@ -758,7 +758,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "block_pages": play.device.block_pages,
             "sectors": play.device.sectors,
             "sector_bytes": play.device.sector_bytes,
-            "ram_bytes": play.device.ram_bytes,
+            "ram_bytes": room.ram_bytes(play.device),
             "endurance": play.device.endurance,
         },
         "tier": _tier(play),
