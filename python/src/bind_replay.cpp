@@ -44,14 +44,14 @@ using Numbers = std::map<std::string, uint64_t>;
 class Device {
 public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
-           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool verify,
+           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool most_bad, bool verify,
            const FilePath &image, const std::string &wear, const Numbers &wear_config,
            const PyTimeline *timeline)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
-            open_chip(part, blocks, seed, wear_out, factory_bad, image);
+            open_chip(part, blocks, seed, wear_out, factory_bad, most_bad, image);
             if (timeline != nullptr) {
                 nw_stack_timeline(&stack_, timeline->get());
             }
@@ -193,7 +193,7 @@ private:
     }
 
     void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, bool wear_out,
-                   bool factory_bad, const FilePath &image)
+                   bool factory_bad, bool most_bad, const FilePath &image)
     {
         nw_why why = { text_, sizeof text_ };
 
@@ -207,7 +207,8 @@ private:
         config.blocks = blocks;
         config.seed = seed;
         config.flags = NW_NAND_NO_PAYLOAD | (wear_out ? NW_NAND_WEAR_OUT : 0U) |
-                       (factory_bad ? NW_NAND_FACTORY_BAD : 0U);
+                       (factory_bad ? NW_NAND_FACTORY_BAD : 0U) |
+                       (most_bad ? NW_NAND_FACTORY_MOST : 0U);
         must(nw_stack_chip(&stack_, &config, &why));
     }
 
@@ -696,14 +697,15 @@ void bind_replay(nb::module_ &m)
     m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
-                      bool, bool, bool, const FilePath &, const std::string &,
+                      bool, bool, bool, bool, const FilePath &, const std::string &,
                       const Numbers &, const PyTimeline *>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
-             nb::arg("factory_bad") = true, nb::arg("verify") = false,
+             nb::arg("factory_bad") = true, nb::arg("most_bad") = false,
+             nb::arg("verify") = false,
              nb::arg("image") = FilePath{}, nb::arg("wear") = "none",
              nb::arg("wear_config") = Numbers(), nb::arg("timeline") = nb::none(),
-             nb::keep_alive<1, 13>(),
+             nb::keep_alive<1, 14>(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })

@@ -152,7 +152,7 @@ def test_the_whole_map(blocks: int, least: int, kilobytes: int) -> None:
         options = play.Options(
             "gen:uniform,writes=0%,requests=20K,size=2048,align=2048", chip="W25N01GV",
             blocks=blocks, precondition=1000, ftl="tree",
-            layer={"maps": ((kilobytes - less) * 1000 - least) // 2052},
+            layer={"maps": ((kilobytes - less) * 1024 - least) // 2052},
         )  # fmt: skip
         played = play.prepare(options)
         played.precondition(lambda _: None)

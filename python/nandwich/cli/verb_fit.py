@@ -173,6 +173,10 @@ def _remarks(rows: list[dict[str, Any]], value: dict[str, Any]) -> Iterator[str]
         "energy and time are of a write; life: host bytes until all blocks are worn evenly; "
         "code: Cortex-M3"
     )
+    yield (
+        "of a chip with as many bad blocks as the part may have when new; another seed tells some "
+        "2 % more or less"
+    )
     restless = dict.fromkeys(row["layer"] for row in rows if not row["at_rest"])
     if restless:
         yield f"{', '.join(restless)}: not at rest: programs a write were still changing"

@@ -4,7 +4,8 @@
 Each layer is formatted on a metadata-only twin, written full once, and played with the source until
 it is at rest: until two windows in a row, each of as many writes as the device has sectors, take
 the same programs a write. Then the source is played again and counted, the device asked for reads
-at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
+at random, saved and mounted again, where it can be. Its RAM is what the C code asks for. The chip
+has as many bad blocks as the part may have when new: with fewer a write takes less.
 """
 
 import re
@@ -69,6 +70,7 @@ class Question:
             arrivals=False,
             limit=self.requests,
             precondition=1000,
+            most_bad=True,
             seed=self.seed,
             **self.reading,
         )

@@ -91,6 +91,7 @@ class Options:
     verify: bool = False
     wear_out: bool = False
     factory_bad: bool = True
+    most_bad: bool = False  # as many of these as the part may have
     seed: int = 1
     snapshot: str = ""
     timeline: str = ""  # a trace for ui.perfetto.dev
@@ -394,6 +395,7 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
             seed=options.seed,
             wear_out=options.wear_out or options.repeat == 0,
             factory_bad=options.factory_bad,
+            most_bad=options.most_bad,
             verify=options.verify,
             image=image,
             wear=options.wear,

@@ -14,7 +14,7 @@ from nandwich.errors import InputError
 #: Numbers of log blocks tried when a layer's own choice takes too much RAM.
 _LOG_BLOCKS = (32, 16, 8, 4, 2, 1)
 _LESS = {"log": "log_blocks", "superblock": "log_blocks", "fast": "log_blocks"}
-_MOST_NODES = 2**16 - 1
+_LEAST_NODES, _MOST_NODES = 3, 2**16 - 1  # of a cache: tree.c
 _NODE_FIGURES = 4  # bytes beside a node in the cache
 
 Config = dict[str, int]
@@ -49,8 +49,8 @@ def ram_bytes(device: _native.ReplayDevice) -> int:
 
 def _nodes(device: _native.ReplayDevice, most_bytes: int) -> int:
     """Nodes for which there is room beside this tree, which has none; no more than it can use."""
-    node = device.sector_bytes + _NODE_FIGURES
-    return min(max(0, most_bytes - ram_bytes(device)) // node, _whole_map(device), _MOST_NODES)
+    there = (most_bytes - ram_bytes(device)) // (device.sector_bytes + _NODE_FIGURES)
+    return 0 if there < _LEAST_NODES else min(there, _whole_map(device), _MOST_NODES)
 
 
 def _whole_map(device: _native.ReplayDevice) -> int:
