@@ -199,6 +199,11 @@ private:
 
         if (!image.text.empty()) {
             must(nw_stack_image(&stack_, image.c_str(), part.part.name, &why));
+            if (blocks != 0 && blocks != geometry().blocks) {
+                throw_text(PyExc_ValueError, image.text + " holds a chip of " +
+                                                 std::to_string(geometry().blocks) +
+                                                 " blocks, not of " + std::to_string(blocks));
+            }
             return;
         }
         nw_nand_config config = {};

@@ -218,6 +218,27 @@ def test_more_blocks_than_a_chip_can_have_is_no_internal_error() -> None:
     assert all(row["why"] and not row["fits"] for row in value["layers"])
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("block_pages = 512", "ODD has 512 pages a block; the tree layer takes 16 to 256"),
+        ("block_pages = 12", "ODD has 12 pages a block; the tree layer takes 16 to 256"),
+        ('page_bytes = "128 B"', "ODD has pages of 128 B; the tree layer takes 256 B or more"),
+        ("blocks = 12\nfactory_bad = 0", "ODD has 12 blocks, too few for the tree layer"),
+        ('page_bytes = "256 B"\nblocks = 60000', "ODD has 3840000 pages, too many of 256 B"),
+    ],
+)
+def test_the_bound_that_a_part_is_beyond_is_named(tmp_path: Path, line: str, says: str) -> None:
+    """Goal: the text named every bound of the tree, and one had to find out which it was."""
+    chip = tmp_path / "odd.toml"
+    chip.write_text(f'name = "ODD"\nbased_on = "K9F1G08U0A"\n{line}\n')
+    done = _run("--ram", "64K", "--chip", chip)
+    assert done.exit_code == 1, done.output
+    [why] = re.findall(r"^  tree +(.*)$", done.stdout, re.MULTILINE)
+    assert why.startswith(says)
+    assert len(why) < 120
+
+
 def test_too_many_blocks_is_told() -> None:
     """70,000 blocks are more than any layer takes; the text named every bound but that one."""
     value = _json("--ram", "16K", "--blocks", 70000, "--models", exit_code=1)
@@ -236,6 +257,8 @@ def test_same_question_same_bytes() -> None:
     [
         (("--ram", "16K", "--chip", "MICROSD-8G"), "no raw flash"),
         (("--ram", "16K", "--workload", "zipff"), "zipf"),
+        (("--ram", "16K", "--workload", "uniform,footprint=10G"), "give a smaller footprint"),
+        (("--ram", "16K", "--requests", "0"), "at least"),
         (("--ram", "lots"), "size"),
         ((), "--ram"),
     ],

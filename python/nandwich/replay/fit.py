@@ -146,8 +146,13 @@ def _check_source(question: Question, device_bytes: int) -> None:
     """InputError for a source that is bad on any layer: it would be said of each."""
     options = question.options
     source = play.open_source(options, device_bytes)
-    if not play.is_generated(options.source):
-        play.survey(source, limit=options.limit)
+    facts = play.survey(source, limit=options.limit)
+    if play.is_generated(options.source) and facts["extent_bytes"] > device_bytes:
+        size = quantities.format_size(device_bytes)
+        raise InputError(
+            f"{options.source} asks for {quantities.format_size(facts['extent_bytes'])}, and all "
+            f"of {options.chip} is {size}: give a smaller footprint"
+        )
 
 
 def _row(question: Question, layer: str) -> dict[str, Any]:

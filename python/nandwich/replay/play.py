@@ -561,6 +561,10 @@ class Play:
         return self.device.sectors * self.device.sector_bytes
 
 
+_SMALLER = "give a smaller footprint, or a larger --chip"
+_FITTED = "give --wrap or --scale, or a larger --chip"
+
+
 def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice) -> None:
     have = device.sectors * device.sector_bytes
     need = int(facts["extent_bytes"])
@@ -568,7 +572,7 @@ def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice)
         raise NoRoomError(
             f"{options.source} reaches {need} B ({quantities.format_size(need)}), but "
             f"{options.ftl} over {options.chip} has {have} B ({quantities.format_size(have)}): "
-            "give --wrap or --scale, or a larger --chip"
+            + (_SMALLER if is_generated(options.source) else _FITTED)
         )
 
 
