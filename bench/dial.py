@@ -254,7 +254,8 @@ Written by `nandwich bench dial`. K9F1G08U0A, 43,041 sectors of 2 KiB in use (66
 written once in order and then at random until the layer is at rest. Each write is one sector and
 durable when the call returns. Times and energy are of the chip, by the part's data. dhara's figures
 are those of its own code behind an adapter, the same work on the same twin; they are facts, not run
-again. Page is a model: its RAM is that of this host, and there is nothing to mount.
+again. Page is a model: its RAM is that of this host, and there is nothing to mount. RAM holds the
+layer's struct; code is that of `nandwich bench size`.
 """.splitlines()
 
 

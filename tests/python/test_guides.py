@@ -17,7 +17,8 @@ assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
 DOCS = ROOT / "docs"
 STUBS = ROOT / "tests" / "packages"
-PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "device")
+PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "device",
+         "chip-filters")  # fmt: skip
 LAYERS = ("tree", "lavish", "store")
 #: What the page advises: RAM in KB, layer, and 0 for 128 MiB or 1 for 32 MiB of NAND.
 ADVISED = (
