@@ -44,8 +44,8 @@ using Numbers = std::map<std::string, uint64_t>;
 class Device {
 public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
-           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool most_bad, bool verify,
-           const FilePath &image, const std::string &wear, const Numbers &wear_config,
+           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool most_bad,
+           bool verify, const FilePath &image, const std::string &wear, const Numbers &wear_config,
            const PyTimeline *timeline)
         : verify_(verify)
     {
@@ -695,11 +695,8 @@ std::vector<std::tuple<std::string, std::string>> wear_policies()
 
 } // namespace
 
-void bind_replay(nb::module_ &m)
+static void bind_device(nb::module_ &m)
 {
-    m.def("tier_policies", &tier_policies,
-          "Placement policies: name, what it does, what it knows of: apps, content, lambda.");
-    m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
                       bool, bool, bool, bool, const FilePath &, const std::string &,
@@ -736,6 +733,14 @@ void bind_replay(nb::module_ &m)
              "An NVM before the layer, before anything is played.")
         .def("tier", &Device::tier, "What the tier did; empty without one.")
         .def("save", &Device::save, nb::arg("path"), "The chip as it is, as an image.");
+}
+
+void bind_replay(nb::module_ &m)
+{
+    m.def("tier_policies", &tier_policies,
+          "Placement policies: name, what it does, what it knows of: apps, content, lambda.");
+    m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
+    bind_device(m);
     nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
         .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,
                       const std::string &, uint32_t, bool, bool, uint64_t, const nb::bytes &,

@@ -274,7 +274,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     writes = result["layer"]["host_writes"]
     mean = derived["erases_mean"]
     life = int(result["bytes_written"] * played.device.endurance / mean) if mean else None
-    longest = played.device.longest()
+    longest: dict[str, dict[str, Any]] = dict(played.device.longest())
     reads = _reads(question, played)
     mount = _mount(played) if played.options.ftl == LAYER else None
     untold = _untold(parts.resolve(question.chip))
@@ -283,7 +283,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
         return None if what in untold else figure
 
     if "times" in untold:
-        longest = {call: {**most, "time_ns": None} for call, most in longest.items()}
+        longest = {call: most | {"time_ns": None} for call, most in longest.items()}
     return {
         "ram_bytes": room.ram_bytes(played.device),
         "sectors": played.device.sectors,
