@@ -70,8 +70,8 @@ void nw_nand_gain_life(struct nw_nand *nand, uint32_t block_at)
     }
 }
 
-/* Marks 0 .. factory_bad blocks, or that many less those that are drawn twice; never block 0: makers
- * guarantee that one. */
+/* Marks 0 .. factory_bad blocks, fewer where one is drawn twice; never block 0: makers guarantee
+ * that one. */
 void nw_nand_draw_factory_bad(struct nw_nand *nand)
 {
     uint32_t blocks = nand->chip.geometry.blocks;
