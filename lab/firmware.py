@@ -90,11 +90,14 @@ def _call(command: Sequence[str | Path], environment: Mapping[str, str] | None =
     return done.stdout
 
 
-def build(example: Example, folder: Path) -> Path:
-    """The image of an example, by its own Makefile; objects of all examples share `folder`."""
+def build(example: Example, folder: Path, choice: Path | None = None) -> Path:
+    """The image of an example, by its own Makefile; objects of all examples share `folder`. With a
+    `choice` of nandwich tune it takes a folder of its own."""
     if example is BLOCKDEV:
         crates.fetch(crates.LITTLEFS)
     variables = [f"O={folder}", f"LITTLEFS={LITTLEFS}"]
+    if choice is not None:
+        variables.append(f"CHOICE={choice}")
     if example is CAMERA:
         variables += [f"PICTURE={photo()}", f"PASS={paths.compiler_plugin()}"]
     _call(["make", "-s", "-C", str(FOLDER), *variables, example.name])

@@ -172,8 +172,8 @@ int nw_nand_open(struct nw_nand **out, const struct nw_nand_config *config)
     if (error < 0) {
         return error;
     }
-    nw_nand_draw_lives(nand);
-    if ((nand->flags & NW_NAND_FACTORY_BAD) != 0) {
+    nw_nand_draw_lives(nand, config->lives);
+    if ((nand->flags & NW_NAND_FACTORY_BAD) != 0 && config->lives == NULL) {
         nw_nand_draw_factory_bad(nand);
     }
     for (uint32_t i = 0; (nand->flags & NW_NAND_UNERASED) != 0 && i < nand->chip.geometry.blocks;

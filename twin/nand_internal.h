@@ -178,7 +178,7 @@ void nw_nand_show_torn(const struct nw_nand *nand, uint32_t page, bool spare, ui
                        uint16_t length, uint8_t *to);
 
 /* nand_wear.c */
-void nw_nand_draw_lives(struct nw_nand *nand);
+void nw_nand_draw_lives(struct nw_nand *nand, const uint32_t *lives);
 void nw_nand_gain_life(struct nw_nand *nand, uint32_t block);
 void nw_nand_draw_factory_bad(struct nw_nand *nand);
 bool nw_nand_program_dies(const struct nw_nand *nand, uint32_t page, uint32_t block);

@@ -40,17 +40,20 @@ static uint32_t life_of(const struct nw_nand *nand, uint32_t block)
     return spread(rated, nand_key(nand, block, 0, LIFE_KEY));
 }
 
-void nw_nand_draw_lives(struct nw_nand *nand)
+void nw_nand_draw_lives(struct nw_nand *nand, const uint32_t *lives)
 {
     for (uint32_t i = 0; i < nand->chip.geometry.blocks; i++) {
         struct nand_block *block = &nand->blocks[i];
 
         block->life = UINT32_MAX;
         if ((nand->flags & NW_NAND_WEAR_OUT) != 0) {
-            block->life = life_of(nand, i);
+            block->life = lives != NULL ? lives[i] : life_of(nand, i);
             if ((nand_key(nand, i, 0, DIES_KEY) & 1U) != 0) {
                 block->flags |= BLOCK_DIES_IN_PROGRAM;
             }
+        }
+        if (lives != NULL && lives[i] == 0) {
+            block->flags |= BLOCK_BAD;
         }
     }
 }

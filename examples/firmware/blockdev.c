@@ -18,7 +18,12 @@
 #include "nandwich/ftl_tree.h"
 #include "nandwich/slice.h"
 
+#ifndef BLOCKS
 #define BLOCKS 64U /* of 128 KiB, from the part's first on */
+#endif
+#ifndef SPARE_BLOCKS
+#define SPARE_BLOCKS 0U /* the layer's own choice */
+#endif
 #define SECTOR_BYTES 2048U
 #define FILE_BLOCK_SECTORS 4U /* littlefs wants more than one write to a block */
 #define LINE_MS 250U
@@ -27,7 +32,7 @@
 static struct nw_spi_nand nand;
 static struct nw_slice slice;
 static struct nw_ftl_tree ftl;
-static const struct nw_ftl_tree_config ftl_config; /* the defaults */
+static const struct nw_ftl_tree_config ftl_config = {.spare_blocks = SPARE_BLOCKS};
 static uint32_t ram[RAM_BYTES / 4];
 
 /* WHAT LITTLEFS ASKS OF A DEVICE */

@@ -46,12 +46,12 @@ public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
            uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool most_bad,
            bool verify, const FilePath &image, const std::string &wear, const Numbers &wear_config,
-           const PyTimeline *timeline)
+           const PyTimeline *timeline, const std::vector<uint32_t> &lives)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
-            open_chip(part, blocks, seed, wear_out, factory_bad, most_bad, image);
+            open_chip(part, blocks, seed, wear_out, factory_bad, most_bad, image, lives);
             if (timeline != nullptr) {
                 nw_stack_timeline(&stack_, timeline->get());
             }
@@ -193,7 +193,8 @@ private:
     }
 
     void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, bool wear_out,
-                   bool factory_bad, bool most_bad, const FilePath &image)
+                   bool factory_bad, bool most_bad, const FilePath &image,
+                   const std::vector<uint32_t> &lives)
     {
         nw_why why = { text_, sizeof text_ };
 
@@ -211,6 +212,12 @@ private:
         config.part = &part.part;
         config.blocks = blocks;
         config.seed = seed;
+        if (!lives.empty()) {
+            if (lives.size() != (blocks != 0 ? blocks : part.part.blocks)) {
+                throw nb::value_error("lives: one is wanted for each block of the chip");
+            }
+            config.lives = lives.data();
+        }
         config.flags = NW_NAND_NO_PAYLOAD | (wear_out ? NW_NAND_WEAR_OUT : 0U) |
                        (factory_bad ? NW_NAND_FACTORY_BAD : 0U) |
                        (most_bad ? NW_NAND_FACTORY_MOST : 0U);
@@ -700,14 +707,14 @@ static void bind_device(nb::module_ &m)
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
                       bool, bool, bool, bool, const FilePath &, const std::string &,
-                      const Numbers &, const PyTimeline *>(),
+                      const Numbers &, const PyTimeline *, const std::vector<uint32_t> &>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
              nb::arg("factory_bad") = true, nb::arg("most_bad") = false,
              nb::arg("verify") = false,
              nb::arg("image") = FilePath{}, nb::arg("wear") = "none",
              nb::arg("wear_config") = Numbers(), nb::arg("timeline") = nb::none(),
-             nb::keep_alive<1, 14>(),
+             nb::arg("lives") = std::vector<uint32_t>(), nb::keep_alive<1, 14>(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })

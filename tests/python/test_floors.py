@@ -16,7 +16,7 @@ FLOORS = (
     {"_version", "errors", "files", "locks", "names", "paths", "plots", "quantities"},
     {"twin"},
     {"compiler"},
-    {"energy", "replay", "results", "run", "sched", "store", "torture", "vmtrace"},
+    {"energy", "fleet", "replay", "results", "run", "sched", "store", "torture", "vmtrace"},
     {"report"},
     {"cli"},
     {"__main__"},

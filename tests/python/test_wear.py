@@ -139,3 +139,30 @@ def test_the_command_knows_its_policies() -> None:
     result = CliRunner().invoke(main, ["replay", "gen:uniform", "--wear", "swll"])
     assert result.exit_code == 2
     assert "swl" in result.stderr
+
+
+@pytest.mark.asan
+def test_a_replay_takes_the_lives_it_is_told() -> None:
+    """Goal: 0 is bad when new and never erased; the others are erased up to their lives and no
+    further; a list of another length, or beside an image, is refused."""
+    told = [0, 9, 40, *range(20, 49)]
+    part = _native.Part.named("K9F1G08U0A")
+    device = _native.ReplayDevice(part, "page", blocks=32, wear_out=True, lives=told)
+    source = _native.Workload("zipf", {"requests": 1000, "footprint": 1 << 20}, 1)
+    replay = _native.Replay(device, source, repeat=0)
+    while replay.run(1 << 16):
+        pass
+    assert replay.result()["ended"] < 0
+    wear = replay.wear()
+    assert wear[0] == 0
+    assert all(erases <= life + 1 for erases, life in zip(wear, told, strict=True))
+    assert wear[1] >= 9
+    with pytest.raises(ValueError, match="one is wanted for each block"):
+        _native.ReplayDevice(part, "page", blocks=32, lives=told[1:])
+
+
+def test_lives_are_read_as_counts() -> None:
+    for text, why in (("1,x", "'x' is no count of erases"), ("5,4294967296", "4294967296")):
+        done = CliRunner().invoke(main, ["replay", "gen:zipf", "--lives", text])
+        assert done.exit_code == 2
+        assert why in done.stderr

@@ -48,6 +48,33 @@ static uint32_t wear_out(struct nand_rig *rig, uint32_t block, int *in_program)
     return 1000;
 }
 
+/* Told lives count as drawn ones do: a block fails in its last erase, or in the one behind it. */
+static void lives_may_be_told(void **state)
+{
+    static const uint32_t lives[] = { 7, 0, 300, 20 };
+    struct nw_part part;
+    struct nw_nand_config config = {
+        .part = &part, .blocks = 4, .seed = 3, .lives = lives,
+        .flags = NW_NAND_WEAR_OUT | NW_NAND_FACTORY_BAD
+    };
+    struct nand_rig rig;
+
+    (void)state;
+    small_part(&part, NULL, 0);
+    rig_open_config(&rig, &config);
+    for (uint32_t block = 0; block < 4; block++) {
+        int how;
+
+        assert_int_equal(nw_nand_block_bad(rig.nand, block), lives[block] == 0);
+        if (lives[block] != 0) {
+            uint32_t at = wear_out(&rig, block, &how);
+
+            assert_in_range(at, lives[block], lives[block] + 1);
+        }
+    }
+    rig_close_clean(&rig);
+}
+
 static void blocks_die_around_their_rating(void **state)
 {
     struct nw_part part;
@@ -371,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_die_around_their_rating),
+        cmocka_unit_test(lives_may_be_told),
         cmocka_unit_test(early_deaths_are_as_many_as_asked),
         cmocka_unit_test(without_wear_out_nothing_dies),
         cmocka_unit_test(a_doomed_block_fails_once_asked),

@@ -23,7 +23,7 @@ from nandwich.replay import play
 #: Options of replay that belong to one replay alone.
 _NOT_HERE = frozenset({"json_target", "snapshot", "timeline", "timeline_window"})
 #: Values that say themselves what they are of.
-_SPEAK = frozenset({"ftl", "chip", "wear", "tier", "nvm_part"})
+_SPEAK = frozenset({"config", "ftl", "chip", "wear", "tier", "nvm_part"})
 _GLOBAL = "global"
 _MOST_POINTS = 4096
 _MOST_BYTES = 1 << 20
@@ -136,8 +136,8 @@ def _flag(option: click.Option, value: Any) -> list[str]:
 
 
 def _listed(option: click.Option, text: str) -> list[str]:
-    if option.name == "columns":
-        return [text]  # names of one value
+    if option.name in ("columns", "lives"):
+        return [text]  # words of one value
     values = [value.strip() for value in text.split(",")]
     if "" in values:
         raise InputError(f"{option.opts[0]} {text}: a value of the list is empty")

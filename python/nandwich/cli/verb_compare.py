@@ -88,6 +88,8 @@ def _list_options(verb: click.Command) -> None:
         mine.hidden = True
         if not mine.is_flag:
             mine.type, mine.default, mine.show_default = click.STRING, None, False
+        if mine.name == "config":
+            mine.callback, mine.is_eager = None, False  # what it says is of its points
         if mine.name == "spare_blocks":
             mine.opts = [*mine.opts, "--spare"]
         verb.params.append(mine)

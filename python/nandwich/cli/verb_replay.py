@@ -3,12 +3,13 @@
 
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from nandwich import _native, locks
+from nandwich import _native, locks, names
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
@@ -28,9 +29,10 @@ from nandwich.errors import InputError, RunError
 from nandwich.replay import play as replay
 from nandwich.replay import report
 from nandwich.replay.play import Options
-from nandwich.twin import parts
+from nandwich.twin import parts, tomlfile
 
 _DEFAULT = Options("")
+_MOST_ERASES = 2**32 - 2
 
 
 def _ram(ctx: click.Context, param: click.Parameter, value: int) -> int:
@@ -38,6 +40,47 @@ def _ram(ctx: click.Context, param: click.Parameter, value: int) -> int:
     if value == 0 and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
         raise InputError("--ram 0: no layer works without RAM; leave it out for no limit")
     return value
+
+
+def _config(ctx: click.Context, _param: click.Parameter, name: str) -> str:
+    """Callback of --config: its [base] stands for what the line does not say."""
+    if not name:
+        return name
+    file = tomlfile.read(Path(name))
+    given = file.tree.get("base", {})
+    if not isinstance(given, dict):
+        raise InputError(f"{file.where('base')}: base is a table: [base]")
+    for key in given:
+        if key not in _keys(ctx.command):
+            text = names.unknown("key", key, _keys(ctx.command)).message
+            raise InputError(f"{file.where(f'base.{key}')}: {text}")
+    ctx.default_map = _defaults(ctx.command, given)
+    return name
+
+
+def _keys(verb: click.Command) -> dict[str, click.Parameter]:
+    """Options by their names without dashes, and the source."""
+    return {
+        name.removeprefix("--"): one
+        for one in verb.params
+        if one.name not in ("json_target", "config")
+        for name in (*one.opts, *one.secondary_opts)
+    }
+
+
+def _defaults(verb: click.Command, given: dict[str, Any]) -> dict[str, Any]:
+    """What a file gives, by the names of parameters. A flag says its value."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        one = _keys(verb)[key]
+        flag = one.flag_value if isinstance(one, click.Option) and one.is_flag else None
+        if isinstance(flag, str):
+            found |= {str(one.name): flag} if value else {}
+        else:
+            off = isinstance(value, bool) and f"--{key}" in one.secondary_opts
+            # A number is read as on the command line: a fraction there is 1 for all of it.
+            found[str(one.name)] = value != off if isinstance(value, bool) else str(value)
+    return found
 
 
 class _Share(click.ParamType[int]):
@@ -55,6 +98,23 @@ class _Share(click.ParamType[int]):
         if permille > 100_000:
             self.fail(f"'{value}': at most 100 times the device", param, ctx)
         return round(permille)
+
+
+class _Lives(click.ParamType[tuple[int, ...]]):
+    """Counts of erases, a block each."""
+
+    name = "erases"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = str(value).split(",")
+        for word in words:
+            if re.fullmatch(r"[0-9]{1,10}", word) is None or int(word) > _MOST_ERASES:
+                self.fail(f"'{word}' is no count of erases up to {_MOST_ERASES}", param, ctx)
+        return tuple(map(int, words))
 
 
 def _workloads() -> str:
@@ -86,6 +146,7 @@ Examples:
   nandwich replay disk.blkparse --chip MLC64G --nvm 16M --tier class --classes disk.img
   nandwich replay gen:zipf --ftl tree --timeline zipf.perfetto-trace
   nandwich replay gen:zipf --timeline zipf.perfetto-trace --timeline-window 5000:15000
+  nandwich replay gen:zipf,footprint=32M --config choice.toml
   nandwich replay gen:sensor --until-worn --chip worn.toml --blocks 64
 """
 
@@ -95,6 +156,14 @@ _OOB_FIGURES = ("page_bytes", "join")
 
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("source", metavar="TRACE|gen:NAME|access:FILE")
+@click.option(
+    "--config",
+    default="",
+    is_eager=True,
+    callback=_config,
+    metavar="FILE.toml",
+    help="Options by their names, in its [base], as nandwich tune --out writes them.",
+)
 @click.option(
     "--chip",
     default=_DEFAULT.chip,
@@ -200,6 +269,13 @@ _OOB_FIGURES = ("page_bytes", "join")
     "--verify",
     is_flag=True,
     help="Each sector carries a token; each read is checked, and every sector at the end.",
+)
+@click.option(
+    "--lives",
+    type=_Lives(),
+    default=(),
+    metavar="ERASES,...",
+    help="What each block bears, from block 0 on, instead of drawn lives; 0: bad when new.",
 )
 @click.option("--no-bad-blocks", is_flag=True, help="A chip without bad blocks from the factory.")
 @click.option(

@@ -90,9 +90,11 @@ class Options:
     header: bool = False  # its first line is a heading
     verify: bool = False
     wear_out: bool = False
+    lives: tuple[int, ...] = ()  # erases that each block bears, 0: bad when new; empty: drawn
     factory_bad: bool = True
     most_bad: bool = False  # as many of these as the part may have
     seed: int = 1
+    config: str = ""  # the file that some of these came from
     snapshot: str = ""
     timeline: str = ""  # a trace for ui.perfetto.dev
     window: timelines.Window = timelines.FIRST  # of the requests that it shows whole
@@ -181,7 +183,8 @@ def path_of(source: str) -> str:
 
 def inputs(options: Options) -> list[Path]:
     """The files that a replay reads, parts apart."""
-    return [Path(path) for path in (path_of(options.source), options.classes) if path]
+    named = (path_of(options.source), options.classes, options.config)
+    return [Path(path) for path in named if path]
 
 
 def _check_no_trace(options: Options) -> None:
@@ -338,6 +341,12 @@ def check_names(options: Options) -> None:
         raise names.unknown("placement policy", options.tier, TIERS)
 
 
+def opened(options: Options) -> tuple[Options, _native.ReplayDevice]:
+    """The device as `prepare` opens it, and the options with what was chosen for its RAM;
+    InputError."""
+    return _device_in_ram(options, None)
+
+
 def _device_in_ram(
     options: Options, line: _native.Timeline | None
 ) -> tuple[Options, _native.ReplayDevice]:
@@ -380,6 +389,8 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
     if image and options.verify:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
+    if image and options.lives:
+        raise InputError(f"--lives: the blocks of {image} have theirs; start anew")
     if options.nvm > _NVM_MOST:
         raise InputError(f"--nvm: at most {quantities.format_size(_NVM_MOST)}")
     if options.nvm and options.snapshot:
@@ -401,6 +412,7 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
             wear=options.wear,
             wear_config=options.wear_figures,
             timeline=line,
+            lives=options.lives,
         )
     except ValueError as error:
         enough = None if image else _enough_blocks(options)

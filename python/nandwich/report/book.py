@@ -49,6 +49,7 @@ class Plan:
     curve: Literal["linear", "step-before"] = "linear"  # of lines
     order: tuple[str, ...] = ()  # of the parts that colours tell apart, where rows have no order
     rule: float | None = None  # a value of x to hold others against
+    joined: bool = False  # of dots: a line goes through those of a configuration
     #: A column: x is told over the x of the first configuration shown that has the same there.
     of_first: str = ""
 
@@ -152,6 +153,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
         "order": plan.order,
         "curve": plan.curve,
         "rule": plan.rule,
+        "joined": plan.joined,
         "of_first": plan.of_first,
         "columns": [_column(one) for one in plan.columns],
         "rows": picture.rows,

@@ -405,8 +405,9 @@ const forms = {
                   ...axis(column("y"), log.includes("y"), 330),
                   grid: true,
                   zero:
-                      2 * d3.min(rows, read.y) < d3.max(rows, read.y) ||
-                      new Set(rows.map(read.y)).size === 1,
+                      !log.includes("y") &&
+                      (2 * d3.min(rows, read.y) < d3.max(rows, read.y) ||
+                          new Set(rows.map(read.y)).size === 1),
               };
         const looks = new Map(picture.series),
             hollow = picture.hollow ?? (() => false);
@@ -432,6 +433,9 @@ const forms = {
                     const mine = rows.filter(row => read.colour(row) === name);
                     const moved = {...place, dy: dy(name)};
                     return [
+                        picture.joined
+                            ? Plot.line(mine, {...moved, curve: "linear", strokeOpacity: 0.6})
+                            : null,
                         Plot.dot(
                             mine.filter(row => !hollow(row)),
                             {...moved, fill: read.colour},

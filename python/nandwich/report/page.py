@@ -18,7 +18,7 @@ from string import Template
 from nandwich import paths
 from nandwich._version import __version__
 from nandwich.errors import InputError
-from nandwich.report import book, of_figures, of_others, of_replays
+from nandwich.report import book, of_figures, of_fleet, of_others, of_replays, of_tune
 from nandwich.report.book import Book
 from nandwich.report.of_figures import Sheet
 from nandwich.results import figures, read
@@ -32,6 +32,7 @@ _LIBRARY = ("d3", "plot")
 _INSIDE = ("interval-tree-1d", "binary-search-bounds", "isoformat")  # of plot
 _ORDER = (
     of_figures.SECTION,
+    of_tune.SECTION,
     of_replays.SECTION,
     of_others.DEADLINES,
     of_others.RUNS,
@@ -39,6 +40,7 @@ _ORDER = (
     of_others.CACHE,
     of_others.DIAL,
     of_others.ENERGY,
+    of_fleet.SECTION,
     of_others.BENCH,
     of_others.PAPERS,
 )
@@ -143,7 +145,7 @@ def _pictures(
     content = document.content
     results: list[tuple[Result, list[Metric]]] = []
     if document.schema in _WITH_FIGURES:
-        own = several if document.kind == "sched" else name
+        own = several if document.kind in ("sched", "tune") else name
         made, metrics = figures.results(document, own)
         results = [(one, metrics) for one in made]
     match document.kind:
@@ -155,6 +157,8 @@ def _pictures(
             of_others.run(filled, content, who)
         case "sched":
             of_others.sched(filled, content, several)
+        case "tune":
+            of_tune.fill(filled, content, results, document.kind)
         case "vmtrace":
             of_others.vmtrace(filled, content, several)
         case "trace curve":
@@ -164,6 +168,8 @@ def _pictures(
             results = of_figures.of_fit(document, several)
         case "energy":
             of_others.energy(filled, content, several)
+        case "fleet":
+            of_fleet.fill(filled, content, filled.choice(name, document.kind))
         case "bench":
             of_others.bench(filled, content["figures"], filled.choice(name, document.kind))
         case "papers":

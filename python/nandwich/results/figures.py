@@ -54,6 +54,7 @@ def _counted(way: str, key: str) -> Callable[[dict[str, Any]], float | None]:
 
 
 _DAYS = 365  # of a year, as replay counts them
+_DAY_NS = 86_400 * 10**9
 
 
 def _life_bytes(content: dict[str, Any], years: str) -> float | None:
@@ -243,6 +244,12 @@ _CONFIG = {
     "nandwich.run-tagged/1": ("program", "target", "layout"),
     "nandwich.torture/1": ("options",),
 }
+_FLEET_ENDS: tuple[tuple[str, Better], ...] = (
+    ("battery", "less"),
+    ("wear", "less"),
+    ("space", "less"),
+    ("alive", "more"),
+)
 _OF_A_WAY: tuple[tuple[str, str, Better], ...] = (
     ("life_ns", "life", "more"),
     ("break_even_ns", "even at", ""),
@@ -260,8 +267,12 @@ def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         return _energy(document, name)
     if document.schema == "nandwich.bench/1":
         return _bench(document, name)
+    if document.schema == "nandwich.tune/1":
+        return _tune(document, name)
     if document.schema == "nandwich.vmtrace/1":
         return _vmtrace(document, name)
+    if document.schema == "nandwich.fleet/1":
+        return _fleet(document, name)
     rows = _ROWS[document.schema]
     config = dict(_config(document))
     return [_result(document, name, config, rows)], list(METRICS[document.schema])
@@ -365,6 +376,30 @@ def _vmtrace(document: Document, name: str) -> tuple[list[Result], list[Metric]]
     return found, [metric for metric, _ in _PAGING]
 
 
+_TUNE: tuple[Row, ...] = (
+    (Metric("time_ns", "time a byte", "ns", "less", True), ("goals", "time_ns")),
+    (Metric("energy_pj", "energy a byte", "pJ", "less", True), ("goals", "energy_pj")),
+    (Metric("life_bytes", "life", "B", "more", True), ("goals", "life_bytes")),
+    (Metric("cost_bytes", "cost", "B", "less", True), ("goals", "cost_bytes")),
+    (Metric("ram_bytes", "RAM", "B", "less", True), ("goals", "ram_bytes")),
+    (Metric("flash_bytes", "flash", "B", "less", True), ("goals", "flash_bytes")),
+    (Metric("nvm_bytes", "NVM", "B", "less"), ("goals", "nvm_bytes")),
+)
+
+
+def _tune(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
+    """A result for each configuration of the front that the verb's table shows."""
+    found = []
+    shown = [one for one in document.at("rows") if one["shown"]]
+    for one in sorted(shown, key=lambda row: int(row["place"])):
+        part = Document(document.path, document.schema, one)
+        whole = f"{name} {one['place']} {one['name']}".strip()
+        config = {str(key): _text(value) for key, value in one["configuration"].items()}
+        config |= {"source": _text(document.at("question", "source")), **dict(_origin(document))}
+        found.append(_result(part, whole, config, _TUNE))
+    return found, [metric for metric, _ in _TUNE]
+
+
 def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
     config = {str(one["key"]): str(one["value"]) for one in document.at("figures")}
     rows: list[Row] = [
@@ -385,6 +420,31 @@ def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
             elif way[key] is not None:
                 raise document.changed(f"a number for `{metric.label}`")
     return [result], metrics
+
+
+def _fleet(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
+    """Lives and ends. A quantile beyond the horizon is no figure: nobody knows how far."""
+    config = {key: _text(document.at(key)) for key in ("nodes", "horizon_days")}
+    metrics: list[Metric] = []
+    values: dict[str, float] = {}
+
+    def put(metric: Metric, value: Any, factor: float) -> None:
+        metrics.append(metric)
+        if isinstance(value, int | float):
+            values[metric.key] = round(value * factor, 6)
+        elif value is not None:
+            raise document.changed(f"a number for `{metric.label}`")
+
+    for one in document.at("life", "quantiles"):
+        label = f"{one['percent']} % have ended"
+        put(Metric(f"life_p{one['percent']}_ns", label, "ns", "more", True), one["days"], _DAY_NS)
+    put(Metric("life_mean_ns", "life, mean", "ns", "more"), document.at("life", "mean_days"),
+        _DAY_NS)  # fmt: skip
+    ends = {str(one["cause"]): one["share"] for one in document.at("ends")}
+    for cause, better in _FLEET_ENDS:
+        label = "alive at the horizon" if cause == "alive" else f"ended by {cause}"
+        put(Metric(f"{cause}_percent", label, "%", better, True), ends[cause], 100)
+    return [Result(name, document.path, config | dict(_origin(document)), values)], metrics
 
 
 def _bench(document: Document, name: str) -> tuple[list[Result], list[Metric]]:

@@ -25,6 +25,8 @@ COMPARED = {
     "nandwich.energy/1": "energy",
     "nandwich.torture/1": "torture",
     "nandwich.bench/1": "bench",
+    "nandwich.fleet/1": "fleet",
+    "nandwich.tune/1": "tune",
 }
 #: The schemas of which there are pictures.
 SHOWN = COMPARED | {

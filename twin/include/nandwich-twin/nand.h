@@ -66,6 +66,7 @@ struct nw_nand_config {
     uint32_t seed;
     uint32_t flags;             /* NW_NAND_... */
     uint16_t early_deaths;      /* of 65536 blocks, with NW_NAND_WEAR_OUT */
+    const uint32_t *lives;      /* erases that each block bears, 0: bad when new; NULL: drawn */
     struct nw_meter *meter;     /* shared with other parts; NULL: its own */
 };
 

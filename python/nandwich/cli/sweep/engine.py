@@ -4,6 +4,7 @@
 import ctypes
 import signal
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from nandwich import locks
@@ -30,9 +31,11 @@ class Engine:
         self._again = again
         self._keys = Keys()
         self._found: dict[str, Kept] = {}  # by key
+        self.played = 0  # by this engine: what was not known
 
-    def play(self, asked: Sequence[Point]) -> list[Kept]:
-        """What became of each point, in their order. Progress is told on stderr.
+    def play(self, asked: Sequence[Point], bar: output.Progress | None = None) -> list[Kept]:
+        """What became of each point, in their order. Progress is told on stderr, or by `bar`: a
+        step each.
 
         KeyboardInterrupt goes on to the caller; what had ended is kept.
         """
@@ -41,10 +44,12 @@ class Engine:
         for name, point in zip(names, asked, strict=True):
             if name not in self._found and name not in todo and not self._recall(name):
                 todo[name] = point
-        if known := len(set(names) - todo.keys()):
+        if bar is not None:
+            bar.advance(len(asked) - len(todo))
+        elif known := len(set(names) - todo.keys()):
             output.talk(f"{output.counted(known, 'point')} known already")
         if todo:
-            self._play(todo)
+            self._play(todo, bar)
         return [self._found[name] for name in names]
 
     def _recall(self, name: str) -> bool:
@@ -55,16 +60,17 @@ class Engine:
         self._found[name] = kept
         return True
 
-    def _play(self, todo: dict[str, Point]) -> None:
+    def _play(self, todo: dict[str, Point], bar: output.Progress | None) -> None:
         names = list(todo)
         work = pool.Work(list(todo.values()), _outcome, _TRIES, self._begin)
         try:
-            told = output.progress(output.counted(len(todo), "point"), len(todo), rate="points")
-            with told as bar, pool.Pool(work, self._jobs) as workers:
+            own = output.progress(output.counted(len(todo), "point"), len(todo), rate="points")
+            with nullcontext(bar) if bar else own as told, pool.Pool(work, self._jobs) as workers:
                 for number, outcome in workers.outcomes(lambda _: None):
                     name = names[number]
                     self._found[name] = self._store.put(name, todo[name], _said(outcome))
-                    bar.advance()
+                    self.played += 1
+                    told.advance()
         except KeyboardInterrupt:
             missing = len(todo.keys() - self._found.keys())
             output.talk(f"{output.counted(missing, 'point')} not played: the same line goes on")

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich fleet` step by step: read, draw, play, work out, tell."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from nandwich import files, locks, quantities
+from nandwich.cli import output, signals
+from nandwich.cli.fleet import shapes
+from nandwich.cli.fleet.spec import Spec
+from nandwich.cli.sweep import export
+from nandwich.cli.sweep.engine import Engine
+from nandwich.cli.sweep.kept import Store
+from nandwich.cli.sweep.point import Keys, is_file
+from nandwich.errors import InputError, not_written
+from nandwich.fleet import answer, nodes
+from nandwich.fleet.draws import Array
+from nandwich.fleet.nodes import ALIVE, CAUSES, DAYS_A_YEAR, Chip, Nodes, Shape
+from nandwich.replay import play
+
+_SCHEMA_VERSION = 1
+_PJ_A_J = 1e12
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A file that was read, and its nodes."""
+
+    spec: Spec
+    chip: Chip
+    nodes: Nodes
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What became of them."""
+
+    shapes: Sequence[Shape]
+    days: Array  # until each cause
+    life: Array
+    cause: NDArray[np.int64]
+
+
+def asked(spec: Spec) -> Asked:
+    """The nodes of a file."""
+    chip = shapes.chip_of(spec)
+    return Asked(spec, chip, nodes.draw(spec.fleet, chip))
+
+
+def lived(one: Asked, store: Path, jobs: int, *, again: bool) -> Lived:
+    """Plays what is not known, and works out all nodes."""
+    lock = locks.Lock(store)
+    try:
+        with signals.unwinding(), Store(store) as results:
+            engine = Engine(results, jobs, lock, again=again)
+            found = shapes.found(one.spec, one.chip, one.nodes, engine.play)
+    finally:
+        lock.release()
+    if why := shapes.overloaded(one.spec, one.nodes, found):
+        raise InputError(why)
+    days = nodes.days(one.spec.fleet, one.chip, one.nodes, found)
+    life, cause = answer.ended(days, one.spec.fleet.horizon_days)
+    return Lived(found, days, life, cause)
+
+
+def tell_plan(one: Asked, store: Store, jobs: int) -> None:
+    """How much there is to play, and how long that may take."""
+    every = shapes.plan(one.spec, one.chip, one.nodes)
+    keys = Keys()
+    wanted = {keys.of(point) for point in every}
+    known: set[str] = set()
+    mean = None
+    if store.path.exists():
+        with store:
+            known = {name for name in wanted if store.get(name) is not None}
+            mean = store.mean_ns("replay")
+    left = len(wanted - known)
+    bads = shapes.played(one.nodes)
+    rows = [
+        ("nodes", str(one.spec.fleet.count)),
+        ("shapes", f"{len(one.spec.options) * len(bads)}, two replays each"),
+        ("known", str(len(known))),
+        ("to play", str(left)),
+    ]
+    if not left:
+        rows.append(("time", "none to play"))
+    elif mean is None:
+        rows.append(("time", "not known: none has been played"))
+    else:
+        whole = round(mean * left / min(jobs, left))
+        rows.append(("time", f"about {quantities.format_time(whole)}, {jobs} at a time"))
+    output.print_table(("what", "how much"), rows)
+
+
+def value(one: Asked, end: Lived) -> dict[str, Any]:
+    """docs/schemas/fleet-1.json, without schema and provenance."""
+    fleet = one.spec.fleet
+    which = one.nodes["workload"]
+    workloads = []
+    for number, workload in enumerate(fleet.workloads):
+        here = which == number
+        if here.any():
+            told = answer.told(end.life[here], end.cause[here], fleet.horizon_days)
+            whole = {"name": workload.name, "nodes": int(here.sum())}
+            workloads.append(whole | {"life": told["life"], "ends": told["ends"]})
+    return {
+        "nodes": fleet.count,
+        "seed": fleet.seed,
+        "horizon_days": fleet.horizon_days,
+        "confidence": answer.CONFIDENCE,
+        **answer.told(end.life, end.cause, fleet.horizon_days),
+        "workloads": workloads,
+        "shapes": [
+            _shape(workload.name, table)
+            for workload, shape in zip(fleet.workloads, end.shapes, strict=True)
+            for table in shape.tables
+        ],
+    }
+
+
+def _shape(name: str, table: Any) -> dict[str, Any]:
+    return {
+        "workload": name,
+        "bad_blocks": table.bad,
+        "blocks_in_use": table.used,
+        "losses_borne": table.bears,
+        "erases_a_request": float(f"{table.erases[0]:.6g}"),
+        "energy_pj_a_request": float(f"{table.energy_pj[0]:.6g}"),
+    }
+
+
+def columns(one: Asked, end: Lived) -> dict[str, list[Any]]:
+    """A row for each node: what it is, and what becomes of it."""
+    drawn, fleet = one.nodes, one.spec.fleet
+    which = drawn["workload"].astype(np.int64)
+    rate = np.zeros(fleet.count)
+    for number, shape in enumerate(end.shapes):
+        here = which == number
+        some = {key: column[here] for key, column in drawn.items()}
+        rate[here] = nodes.requests_a_day(some, shape)
+    battery = {}
+    if fleet.battery is not None:
+        charge = drawn["battery_pj"] * drawn["usable"] / _PJ_A_J
+        battery = {"battery_j": _cells(charge), "self_discharge": _cells(drawn["self_discharge"])}
+    names = [workload.name for workload in fleet.workloads]
+    ends = [*CAUSES, "alive"]
+    return {
+        "node": list(range(fleet.count)),
+        "workload": [names[number] for number in which],
+        "requests_a_day": _cells(rate),
+        **{key: _cells(drawn[key]) for key in ("duty", "temperature_c", "base_nw", "endurance")},
+        "bad_blocks": [int(number) for number in drawn["bad_blocks"]],
+        "data": _cells(drawn["data"]),
+        "growth": _cells(drawn["growth"]),
+        **battery,
+        "life_days": _cells(end.life),
+        "end": [ends[number] for number in end.cause],
+        **{f"{name}_days": _cells(end.days[:, at]) for at, name in enumerate(CAUSES)},
+    }
+
+
+def _cells(numbers: Array) -> list[float | None]:
+    """Six digits of each; None: never."""
+    return [float(f"{number:.6g}") if number < np.inf else None for number in numbers.tolist()]
+
+
+def write(one: Asked, end: Lived, file: Path, table: str | None, json_target: str | None) -> None:
+    """What --export and --json ask for."""
+    if table is None and json_target is None:
+        return
+    line = shlex.join(("nandwich", "fleet", str(file)))
+    told, seed = value(one, end), one.spec.fleet.seed
+    document = output.document(
+        "fleet", _SCHEMA_VERSION, told, seed=seed, inputs=[file, *_files(one.spec)], command=line
+    )
+    if json_target is not None:
+        output.write_json(json_target, document)
+    if table is None:
+        return
+    rows = columns(one, end)
+    if table.endswith(".json"):
+        cells = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+        output.write_json(table, document | {"rows": cells})
+        return
+    make = export.as_csv if table.endswith(".csv") else export.as_parquet
+    try:
+        files.replace(Path(table), make(rows))
+    except OSError as error:
+        raise not_written(f"cannot write {table}: {error.strerror}", error) from error
+
+
+def _files(spec: Spec) -> list[Path]:
+    """What the replays read."""
+    points = (spec.point(number) for number in range(len(spec.options)))
+    texts = {text for point in points for text in point.texts}
+    return [Path(text) for text in sorted(texts) if is_file(text)]
+
+
+def show(one: Asked, end: Lived) -> None:
+    """The tables of stdout."""
+    told = answer.told(end.life, end.cause, one.spec.fleet.horizon_days)
+    horizon = _years(one.spec.fleet.horizon_days)
+    some_alive = bool((end.cause == ALIVE).any())
+    rows = [
+        (
+            f"{line['percent']} % have ended",
+            *(_cell(line[key], f"over {horizon}" if some_alive else "-")
+              for key in ("days", "least_days", "most_days")),
+        )
+        for line in told["life"]["quantiles"]
+    ]  # fmt: skip
+    output.print_table(("life", "after", "at least", "at most"), rows)
+    ends = [
+        (
+            f"alive after {horizon}" if line["cause"] == "alive" else line["cause"],
+            line["nodes"],
+            *(f"{100 * line[key]:.2f} %" for key in ("share", "least", "most")),
+        )
+        for line in told["ends"]
+    ]
+    click.echo()
+    output.print_table(("end", "nodes", "share", "at least", "at most"), ends)
+    every = range(len(one.spec.options))
+    if models := play.models_among({word for i in every for word in one.spec.point(i).arguments}):
+        output.talk(models)
+
+
+def _cell(days: float | None, otherwise: str) -> str:
+    """A life; 0: nobody knows."""
+    if days is None:
+        return otherwise
+    return _years(days) if days else "-"
+
+
+def _years(days: float) -> str:
+    return f"{days / DAYS_A_YEAR:.3g} y" if days >= DAYS_A_YEAR else f"{days:.3g} d"
+
+
+def line_of(one: Asked, number: int) -> str:
+    """The command that plays a node by itself until its device refuses."""
+    lives = nodes.lives_of(one.spec.fleet, one.chip, one.nodes, number)
+    return shapes.alone(one.spec, int(one.nodes["workload"][number]), lives).command

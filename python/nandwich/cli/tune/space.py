@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where `nandwich tune` searches: a spec as `nandwich sweep` has it, [base] and [axes] of replay.
+
+A space is not listed: it may have more combinations than a sweep plays.
+"""
+
+import itertools
+import json
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nandwich import names
+from nandwich.cli.sweep import spec
+from nandwich.cli.sweep.point import Point
+from nandwich.errors import InputError
+from nandwich.replay import play
+from nandwich.twin import tomlfile
+
+#: Options that tell nothing without an NVM; replay refuses most of them there.
+_OF_NVM = ("nvm-part", "tier", "half-life", "nvm-reads")
+_TABLES = ("sweep", "base", "axes")
+_VERB = "replay"
+
+_DEFAULT = """\
+[sweep]
+verb = "replay"
+
+[base]
+source = {source}
+precondition = 1 # the device was written full once
+
+[axes]
+chip = {chips}
+ftl = {layers}
+blocks = [0, 128, 256, 512, 1024, 2048] # 0: all of the chip
+ram = {rams}
+spare-blocks = [0, 16, 32, 64, 128, 256] # 0: the layer's own choice
+idle = [false, true]
+nvm = [0, "64K", "256K", "1M"] # 0: none
+nvm-part = ["PCM-16M", "STTRAM-16M"]
+tier = ["lru", "lfu", "lrfu", "harc"]
+"""
+_RAM_KIB = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+
+
+def default_text(source: str, chips: Sequence[str], *, swap: bool, ram_most: int) -> str:
+    """The space where none is given. `ram_most` 0: no limit."""
+    rams: list[int | str] = [f"{one}K" for one in _RAM_KIB if not 0 < ram_most < one << 10]
+    if ram_most and ram_most not in [one << 10 for one in _RAM_KIB] and len(rams) < len(_RAM_KIB):
+        rams.append(ram_most)
+    return _DEFAULT.format(
+        source=json.dumps(source, ensure_ascii=False),
+        chips=json.dumps(list(chips), ensure_ascii=False),
+        layers=json.dumps(["tree", "lavish"] if swap else ["tree"]),
+        rams=json.dumps(rams),
+    )
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An option and its values; `ordered` ones lie between each other. Of `any_of` a range without
+    steps gives the value at a share."""
+
+    key: str
+    values: tuple[Any, ...]
+    ordered: bool
+    any_of: spec._Range | None = None
+
+    def share(self, value: float) -> float:
+        """Of a value on the way from one end of a range to the other."""
+        assert self.any_of is not None
+        ends, between = (self.any_of.least, self.any_of.most), float(value)
+        if self.any_of.is_log:
+            ends, between = (math.log(ends[0]), math.log(ends[1])), math.log(between)
+        return min(1.0, max(0.0, (between - ends[0]) / (ends[1] - ends[0])))
+
+
+class Space:
+    """All combinations of the values of some options of replay."""
+
+    def __init__(self, reader: spec._Reader, axes: Sequence[Axis]) -> None:
+        self._verb = reader.verb
+        self._base = reader.base
+        self.axes = list(axes)
+
+    @property
+    def size(self) -> int | None:
+        """How many combinations there are; None: a range has no steps."""
+        if any(one.any_of for one in self.axes):
+            return None
+        return math.prod(len(one.values) for one in self.axes)
+
+    def without(self, key: str) -> None:
+        """An option that has no effect on this source is no axis."""
+        self.axes = [axis for axis in self.axes if axis.key != key]
+
+    def combinations(self) -> Iterator[dict[str, Any]]:
+        """All of them, the last axis varying fastest."""
+        for one in itertools.product(*(axis.values for axis in self.axes)):
+            yield dict(zip((axis.key for axis in self.axes), one, strict=True))
+
+    def first(self) -> dict[str, Any]:
+        """The combination of first values."""
+        return {axis.key: axis.values[0] for axis in self.axes}
+
+    def values(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a combination. What has no effect in it is left out."""
+        values = {**self._base, **chosen}
+        if not self._bytes("nvm", values.get("nvm", 0)):
+            values = {key: one for key, one in values.items() if key not in ("nvm", *_OF_NVM)}
+        return values
+
+    def point(self, chosen: Mapping[str, Any]) -> Point:
+        """The replay of a combination."""
+        values = self.values(chosen)
+        shown = {axis.key: values.get(axis.key) for axis in self.axes}
+        return spec._point(self._verb, values, shown)
+
+    def _bytes(self, key: str, value: Any) -> int:
+        one = self._verb.keys[key]
+        return int(one.type.convert(value, one, None))
+
+
+def read(path: Path, source: str, chips: Sequence[str]) -> Space:
+    """The space in a file, of this source; `chips` stand for those of the file. InputError with
+    every fault of it."""
+    file = tomlfile.read(path)
+    tree = {key: dict(one) if isinstance(one, dict) else one for key, one in file.tree.items()}
+    for table in ("base", "axes"):
+        tree.setdefault(table, {})
+    if isinstance(tree["base"], dict) and isinstance(tree["axes"], dict):
+        tree["base"]["source"] = source
+        tree["axes"].pop("source", None)
+        if chips:
+            tree["axes"]["chip"] = list(chips)
+            tree["base"].pop("chip", None)
+    reader = spec._Reader(replace(file, tree={"sweep": {"verb": _VERB}} | tree))
+    for key in reader.file.tree:
+        if key not in _TABLES:
+            reader.fault(key, names.unknown("table of a space", key, _TABLES).message)
+    for key in reader.sweep:
+        if key != "verb":
+            reader.fault(f"sweep.{key}", f"{key} is for nandwich sweep: a space has none")
+    if reader.verb.name != _VERB:
+        reader.fault("sweep.verb", f'tune plays replay: verb = "{_VERB}"')
+    reader.end()
+    return _checked(reader)
+
+
+def default(text: str, source: str) -> Space:
+    """The space of `default_text`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "space.toml"
+        path.write_text(text, encoding="utf-8")
+        return read(path, source, ())
+
+
+def _checked(reader: spec._Reader) -> Space:
+    reader.known("base", reader.base)
+    for key, value in reader.base.items():
+        reader.right(f"base.{key}", key, value)
+    given = reader._table("axes")
+    reader.known("axes", given)
+    axes = [_axis(reader, key, value) for key, value in given.items() if key in reader.verb.keys]
+    reader.end()
+    space = Space(reader, axes)
+    # Each value once, the others as they stand first.
+    first = space.first()
+    tried = [first | {axis.key: value} for axis in axes for value in axis.values] or [first]
+    if any(axis.key == "nvm" for axis in axes):
+        most = next(axis.values[-1] for axis in axes if axis.key == "nvm")
+        tried += [one | {"nvm": most} for one in tried]
+    spec._check(reader, [space.point(one) for one in tried])
+    return space
+
+
+def _axis(reader: spec._Reader, key: str, value: Any) -> Axis:
+    """Values that are numbers stand in their order, however they were listed."""
+    found = spec._axis(reader, key, value, 1)
+    if isinstance(found, spec._Range):
+        values = found.listed() or [found.at(0), found.at(1)]
+        return Axis(key, tuple(values), True, None if found.steps else found)
+    option = reader.verb.keys[key]
+    if reader.faults:
+        return Axis(key, tuple(found), False)
+    try:
+        numbers = {one: option.type.convert(str(one), option, None) for one in found}
+        ordered = all(_is_number(one) for one in numbers.values())
+    except Exception:  # no text of it is what the option takes: a list, a flag
+        ordered = False
+    if not ordered:
+        return Axis(key, tuple(found), False)
+    return Axis(key, tuple(sorted(found, key=numbers.__getitem__)), True)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def parsed(point: Point) -> play.Options:
+    """What a point asks of replay; InputError."""
+    from nandwich.cli import points
+
+    return points.parsed(point.arguments)
+
+
+def refuse_empty(space: Space) -> None:
+    """InputError where there is nothing to choose."""
+    if not space.axes or space.size == 1:
+        raise InputError("the space has one combination: nothing is to be chosen")
