@@ -79,6 +79,24 @@ class Address(click.ParamType[int]):
         return address
 
 
+class Count(click.ParamType[int]):
+    """A count like 5000, 200K or 1.5M, not below the least."""
+
+    name = "count"
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = value if isinstance(value, int) else quantities.count(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if number < self._least:
+            self.fail(f"{value!r} is too few: {self._least} at least", param, ctx)
+        return int(number)
+
+
 #: `type=ADDRESS` makes an option take "0x60000000".
 ADDRESS = Address()
 #: `type=SIZE` makes an option take "32K", "8M", "16 MiB" or plain bytes.

@@ -58,6 +58,7 @@ extern "C" {
 #define NW_NAND_NODE_COSTS 0x20U  /* charge chip and processor, not the chip alone */
 #define NW_NAND_FACTORY_BAD 0x40U /* up to factory_bad blocks, seeded, are bad when new */
 #define NW_NAND_UNSTABLE 0x80U    /* what a cut leaves is drawn at each read, not at power-up */
+#define NW_NAND_FACTORY_MOST 0x100U /* with NW_NAND_FACTORY_BAD: as many as there may be */
 
 struct nw_nand_config {
     const struct nw_part *part; /* copied */
