@@ -252,7 +252,9 @@ static int confirm(struct nw_floor *floor)
     floor->map->confirmed(floor);
     int result = nw_floor_retire_failed(floor);
 
-    floor->must_mount |= result < 0; /* what is not told of the page at hand is found there */
+    if (result < 0) {
+        floor->must_mount = 1; /* the map does not know of the page at hand */
+    }
     return result;
 }
 

@@ -25,7 +25,7 @@ LAYER = "tree"
 #: All others: there to compare with.
 MODELS = tuple(name for name in play.LAYERS if name not in (LAYER, "lavish"))
 #: Code and constants on Cortex-M3 at -Os, as `nandwich bench size` has them, and its test.
-CODE_BYTES = 13084
+CODE_BYTES = 13094
 #: The same of the filters below it.
 BELOW_CODE_BYTES = {"oob": 1284, "ecc": 2136}
 _READS = 20_000
