@@ -619,9 +619,9 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     const struct sim_kind sim_kind_##word = {                                                     \
         COMMON, .name = #word, .what = line, .verb_count = VERBS, .layer = &nw_layer_##word,      \
         .reads_again = (mounts) != NULL, .marks_fail = (mounts) != NULL, .mount = mounts,         \
-        .menu = menu, .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5, .model = block_model,       \
-        .state = block_state, .may_fill = fills, .most = asks, .bounded = bounds,                 \
-        .audit = block_audit, .fit = fits}
+        .menu = menu, .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5,               \
+        .model = block_model, .state = block_state, .may_fill = fills, .most = asks,              \
+        .bounded = bounds, .audit = block_audit, .fit = fits}
 
 /* So many calls of one kind, and mounts. */
 static struct sim_most so_many(const struct sim_subject *subject, enum nw_ftl_tree_call call,
