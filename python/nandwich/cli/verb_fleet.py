@@ -8,7 +8,7 @@ import click
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import json_option, scheduler_option, writable
 from nandwich.cli.sweep import export
 from nandwich.cli.sweep.kept import Store
 from nandwich.errors import InputError, RunError
@@ -51,6 +51,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="SPEC.toml")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Replays at a time. [default: all cores]")
+@scheduler_option
 @click.option(
     "--store",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -75,6 +76,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 def command(
     file: Path,
     jobs: int | None,
+    scheduler: str,
     store: Path | None,
     table: str | None,
     again: bool,
@@ -108,7 +110,7 @@ def command(
     if dry_run:
         work.tell_plan(asked, Store(target), workers)
         return
-    end = work.lived(asked, target, workers, again=again)
+    end = work.lived(asked, target, workers, again=again, scheduler=scheduler)
     work.write(asked, end, file, table, json_target)
     if json_target != "-":
         work.show(asked, end)
