@@ -112,9 +112,12 @@ def command(
         return
     lock = locks.Lock(target)
     try:
-        with signals.unwinding(), Store(target) as results:
-            with Engine(results, workers, lock, again=again, scheduler=scheduler) as engine:
-                played = engine.play(asked)
+        with (
+            signals.unwinding(),
+            Store(target) as results,
+            Engine(results, workers, lock, again=again, scheduler=scheduler) as engine,
+        ):
+            played = engine.play(asked)
     finally:
         lock.release()
     _write(inputs, asked, played, table, json_target)

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays points through a store: what it knows is not played, and what ends is kept at once."""
 
-import ctypes
-import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from nandwich import locks
 from nandwich.cli import output
+from nandwich.cli.sweep import worker
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.sweep.point import Keys, Point, run_point
 from nandwich.errors import RunError
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from nandwich.cli.sweep.remote import Cluster
 
 _TRIES = 2  # of a point whose process dies
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 class Engine:
@@ -117,7 +115,7 @@ class Engine:
     def _begin(self) -> None:
         """What a process of the pool does first. It must not hold the store when the driver is
         gone, nor play on."""
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        worker.end_with_parent()
         self._lock.release()
 
 

@@ -2,7 +2,10 @@
 """Plays points on workers of dask.distributed, at a scheduler that is there or one started here."""
 
 import logging
-import os
+import subprocess
+import sys
+import tempfile
+import time
 import uuid
 import warnings
 from collections import Counter
@@ -21,6 +24,7 @@ from nandwich.replay import pool
 
 LOCAL = "local:"
 _CONNECT_S = 10
+_START_S = 60  # for processes of this machine
 _PART_BYTES = 4 << 20  # of an input, a message
 _LEAST_ASKED = 64  # points that the scheduler knows at a time, so that a cluster may grow
 _ASKED_A_THREAD = 4
@@ -34,41 +38,51 @@ class Cluster:
         self._name = scheduler
         self._tries = tries  # of a point whose process dies
         self._hashes: dict[str, str] = {}  # by whole path
-        self._own: Any = None
-        for name in ("distributed", "distributed.client", "distributed.core", "distributed.batched"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is told once, by us
-        if scheduler.startswith(LOCAL):
-            self._own = distributed.LocalCluster(
-                n_workers=int(scheduler.removeprefix(LOCAL)),
-                threads_per_worker=1,
-                dashboard_address=None,
-                memory_limit=0,
-                silence_logs=logging.CRITICAL + 1,
-            )
+        self._client: Any = None
+        for name in ("", ".client", ".core", ".batched"):
+            # What goes wrong is told once, by us.
+            logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL + 1)
+        is_local = scheduler.startswith(LOCAL)
+        self._own = _Own(int(scheduler.removeprefix(LOCAL))) if is_local else None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", versions.VersionMismatchWarning)
-                self._client = distributed.Client(self._own or scheduler, timeout=_CONNECT_S)
-        except (OSError, ValueError) as error:
-            raise RunError(f"--scheduler {scheduler}: no scheduler answers there") from error
-        try:
+            self._client = self._connected()
+            self._wait()
             self._check()
         except BaseException:
             self.close()
             raise
 
+    def _connected(self) -> Any:
+        where = {"scheduler_file": self._own.file()} if self._own else {"address": self._name}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", versions.VersionMismatchWarning)
+                return distributed.Client(**where, timeout=_CONNECT_S)
+        except (OSError, ValueError) as error:
+            raise RunError(f"--scheduler {self._name}: no scheduler answers there") from error
+
+    def _wait(self) -> None:
+        """For all workers that were started here, for the first elsewhere."""
+        if self._own is None:
+            if not self._client.nthreads():
+                output.talk(f"no workers at {self._name} yet: waiting for the first")
+            self._client.wait_for_workers(1)
+            return
+        try:
+            self._client.wait_for_workers(self._own.workers, timeout=_START_S)
+        except TimeoutError as error:
+            raise RunError(f"--scheduler {self._name}: its workers did not start") from error
+
     def close(self) -> None:
         """What is still asked for is not played."""
-        self._client.close()
+        if self._client is not None:
+            self._client.close()
         if self._own is not None:
             self._own.close()
 
     def _check(self) -> None:
         """Refuses other versions than those here, before anything is played."""
         client = self._client
-        if not client.scheduler_info()["workers"]:
-            output.talk(f"no workers at {self._name} yet: waiting for the first")
-            client.wait_for_workers(1)
         found = client.get_versions()
         mine = found["client"]["packages"]
         others = {"the scheduler": found["scheduler"], **found["workers"]}
@@ -142,15 +156,26 @@ class Cluster:
         todo = [one for one in point.texts if is_file(one)]
         seen = set()
         while todo:
-            name = todo.pop()
-            whole = os.path.abspath(name)  # noqa: PTH100 - as a shell has it: links stay
+            name = Path(todo.pop())
+            whole = str(Path.cwd() / name)
             if whole in seen:
                 continue
             seen.add(whole)
             if whole not in self._hashes:
-                self._hashes[whole] = output.file_sha256(Path(name))
+                self._hashes[whole] = output.file_sha256(name)
             yield whole, self._hashes[whole]
-            todo += named(Path(name))
+            todo += self._inner(name)
+
+    def _inner(self, name: Path) -> list[str]:
+        """The files that one names; by whole paths workers would not find them."""
+        found = named(name)
+        text = name.read_text("utf-8", "replace") if found else ""
+        for one in found:
+            if one.startswith("/") and one in text:
+                raise InputError(
+                    f"{name} names {one}: workers want a path from the folder of {name}"
+                )
+        return found
 
     def _send(self, missing: worker.Missing) -> None:
         """Inputs to a worker that does not have them."""
@@ -178,3 +203,45 @@ class Cluster:
                 call(worker.keep, sha256, sending, part, left <= 0)
                 if left <= 0 or not part:
                     return
+
+
+class _Own:
+    """A scheduler and workers as processes of this machine, which end with this one."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._folder = tempfile.TemporaryDirectory(prefix="nandwich-")
+        self._file = Path(self._folder.name) / "scheduler.json"
+        here = ("--scheduler-file", str(self._file), "--no-dashboard")
+        limits = ("--nthreads", "1", "--memory-limit", "0", "--local-directory", self._folder.name)
+        lines: list[tuple[str, ...]] = [("scheduler", *here, "--host", "127.0.0.1", "--port", "0")]
+        lines += [("worker", *here, *limits)] * workers
+        self._processes = [_started(words) for words in lines]
+
+    def file(self) -> str:
+        """Where the scheduler has written its address."""
+        end = time.monotonic() + _START_S
+        while not self._file.exists():
+            if time.monotonic() > end or self._processes[0].poll() is not None:
+                raise RunError("the scheduler of this machine did not start")
+            time.sleep(0.02)
+        return str(self._file)
+
+    def close(self) -> None:
+        for one in self._processes:
+            one.kill()
+        for one in self._processes:
+            one.wait()
+        self._folder.cleanup()
+
+
+def _started(words: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Ctrl-C is not for it, and what it says is for nobody."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", worker.DASK, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=worker.environment(),
+    )

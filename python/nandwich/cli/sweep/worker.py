@@ -28,6 +28,13 @@ from nandwich.cli.sweep.point import Point, code_version, run_point
 from nandwich.replay import accesses, pool
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+#: A program: `dask` that ends with the process which starts it.
+DASK = f"""\
+import {__name__} as worker
+worker.end_with_parent()
+from dask.__main__ import main
+main()
+"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Job:
 
     point: Point
     folder: str  # the driver's current one
-    files: tuple[tuple[str, str], ...]  # whole paths there, and the SHA-256 of each
+    files: tuple[tuple[str, str], ...]  # paths from its root, and the SHA-256 of each
     code: str  # code_version() there
 
 
@@ -120,18 +127,28 @@ def _kept(sha256: str) -> Path:
     return paths.cache_dir() / "sweep" / "inputs" / sha256
 
 
+def environment() -> dict[str, str]:
+    """For a Python that finds the modules which this one finds."""
+    found = os.pathsep.join(os.path.abspath(one) for one in sys.path if one)  # noqa: PTH100
+    return {**os.environ, "PYTHONPATH": found}
+
+
+def end_with_parent() -> None:
+    """From now on this process does not outlive the thread that started it."""
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
 class _Player:
     """The process beside a thread of a worker."""
 
     def __init__(self) -> None:
         self._pipe, theirs = Pipe()
         number = theirs.fileno()
-        found = os.pathsep.join(os.path.abspath(one) for one in sys.path if one)  # noqa: PTH100
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", f"from {__name__} import serve; serve({number})"],
             stdin=subprocess.DEVNULL,
             pass_fds=[number],
-            env={**os.environ, "PYTHONPATH": found},
+            env=environment(),
         )
         theirs.close()
         self.code: str = self._pipe.recv()
@@ -147,7 +164,7 @@ class _Player:
 
 def serve(number: int) -> None:
     """What that process does: it plays the jobs that it is sent, and dies with the thread."""
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe = Connection(number)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -159,7 +176,7 @@ def serve(number: int) -> None:
 def _played(job: Job) -> pool.Outcome:
     box = _box(job)
     os.chdir(f"{box}{job.folder}")
-    whole = {path for path, _ in job.files}
+    whole = {os.path.abspath(path) for path, _ in job.files}  # noqa: PTH100
     words = [_inside(word, whole, box) for word in job.point.arguments]
     said = run_point(job.point, words)
     for key in ("why", "document"):
@@ -185,9 +202,10 @@ def _box(job: Job) -> str:
         made = tempfile.mkdtemp(dir=boxes)
         Path(f"{made}{job.folder}").mkdir(parents=True, exist_ok=True)
         for path, sha256 in job.files:
-            link = Path(f"{made}{path}")
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(_kept(sha256).absolute())
+            Path(f"{made}{path}").parent.mkdir(parents=True, exist_ok=True)  # a/../b wants an a
+            link = Path(f"{made}{os.path.abspath(path)}")  # noqa: PTH100
+            if not link.exists():  # by another name
+                link.symlink_to(_kept(sha256).absolute())
         try:
             Path(made).rename(box)
         except OSError:  # another process was first
