@@ -10,9 +10,9 @@ from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option, scheduler_option, writable
 from nandwich.cli.sweep import export
+from nandwich.cli.sweep.engine import places
 from nandwich.cli.sweep.kept import Store
 from nandwich.errors import InputError, RunError
-from nandwich.replay import pool
 
 _EPILOG = """\b
 SPEC.toml:
@@ -101,7 +101,7 @@ def command(
     if (dry_run or node is not None) and (table or json_target):
         raise InputError("--dry-run and --node play nothing: leave out --export and --json")
     asked = work.asked(read)
-    workers = jobs or pool.processors()
+    workers = places(jobs, scheduler)
     if node is not None:
         if node >= read.fleet.count:
             raise InputError(f"--node {node}: the nodes are 0 to {read.fleet.count - 1}")

@@ -14,12 +14,12 @@ from nandwich.cli import output, signals
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option, scheduler_option, writable
 from nandwich.cli.sweep import export, spec
-from nandwich.cli.sweep.engine import Engine
+from nandwich.cli.sweep.engine import Engine, places
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.sweep.point import Keys, Point, is_file
 from nandwich.cli.sweep.verbs import VERBS
 from nandwich.errors import InputError, RunError, not_written
-from nandwich.replay import play, pool
+from nandwich.replay import play
 
 _MOST_NAME = 100
 _SHOWN = {"done": "done", "no room": "with no room", "failed": "failed"}
@@ -104,7 +104,7 @@ def command(
     asked = spec.read(file).points
     inputs = [file, *_files(asked)]
     output.check_apart(inputs, (target, table, json_target))
-    workers = jobs or pool.processors()
+    workers = places(jobs, scheduler)
     if dry_run:
         if table or keep or json_target:
             raise InputError("--dry-run plays nothing: leave out --export, --keep and --json")

@@ -10,13 +10,20 @@ from nandwich.cli import output
 from nandwich.cli.sweep import worker
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.sweep.point import Keys, Point, run_point
-from nandwich.errors import RunError
+from nandwich.errors import InputError, RunError
 from nandwich.replay import pool
 
 if TYPE_CHECKING:
     from nandwich.cli.sweep.remote import Cluster
 
 _TRIES = 2  # of a point whose process dies
+
+
+def places(jobs: int | None, scheduler: str) -> int:
+    """How many points this machine plays at a time."""
+    if jobs and scheduler:
+        raise InputError("--jobs is of this machine: leave it out with --scheduler")
+    return jobs or pool.processors()
 
 
 class Engine:

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import distributed
@@ -26,6 +27,7 @@ LOCAL = "local:"
 _CONNECT_S = 10
 _START_S = 60  # for processes of this machine
 _PART_BYTES = 4 << 20  # of an input, a message
+_LOOK_S = 2
 _LEAST_ASKED = 64  # points that the scheduler knows at a time, so that a cluster may grow
 _ASKED_A_THREAD = 4
 
@@ -39,6 +41,8 @@ class Cluster:
         self._tries = tries  # of a point whose process dies
         self._hashes: dict[str, str] = {}  # by whole path
         self._client: Any = None
+        self._look_again = 0.0  # at workers, by the monotonic clock
+        self._known = 0
         for name in ("", ".client", ".core", ".batched"):
             # What goes wrong is told once, by us.
             logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL + 1)
@@ -109,17 +113,17 @@ class Cluster:
         todo = list(range(len(jobs)))[::-1]  # the next one last
         deaths: Counter[int] = Counter()  # by number
         asked: dict[str, int] = {}  # numbers by the key of the task
-        ended = distributed.as_completed()
+        ended: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         while todo or asked:
-            most = max(_LEAST_ASKED, _ASKED_A_THREAD * sum(self._client.nthreads().values()))
-            while todo and len(asked) < most:
+            while todo and len(asked) < self._most():
                 number = todo.pop()
                 key = f"nandwich-{uuid.uuid4().hex}"
                 asked[key] = number
-                ended.add(self._client.submit(worker.play, jobs[number], key=key))
-            future = next(ended)
-            number = asked.pop(future.key)
-            said = self._said(future)
+                future = self._client.submit(worker.play, jobs[number], key=key)
+                self._client.loop.add_callback(_fetch, future, ended)
+            key, told = ended.get()
+            number = asked.pop(key)
+            said = self._said(told)
             if isinstance(said, worker.Died):
                 deaths[number] += 1
                 if deaths[number] == self._tries:
@@ -131,20 +135,31 @@ class Cluster:
             if isinstance(said, worker.Missing):
                 self._send(said)
 
-    def _said(self, future: Any) -> worker.Answer:
+    def _most(self) -> int:
+        """How many points the scheduler may know at a time; it is asked for its workers rarely."""
+        if time.monotonic() >= self._look_again:
+            try:
+                threads = sum(self._client.nthreads().values())
+            except Exception as error:
+                raise self._lost(error) from error
+            self._known = max(_LEAST_ASKED, _ASKED_A_THREAD * threads)
+            self._look_again = time.monotonic() + _LOOK_S
+        return self._known
+
+    def _said(self, said: Any) -> worker.Answer:
         """What the worker answered; what nobody answers ends the sweep."""
-        try:
-            said: worker.Answer = future.result()
-        except distributed.scheduler.KilledWorker:
+        if isinstance(said, distributed.scheduler.KilledWorker):
             return pool.Outcome("failed", why="each worker that was given it died")
-        except Exception as error:
-            raise self._lost(error) from error
+        if isinstance(said, BaseException):
+            raise self._lost(said) from said
         if isinstance(said, worker.OtherCode):
             raise InputError(f"--scheduler {self._name}: {self._other(said.address, said.code)}")
-        return said
+        answer: worker.Answer = said
+        return answer
 
     def _lost(self, error: BaseException) -> NandwichError:
-        if self._client.status != "running" or isinstance(error, distributed.CancelledError):
+        gone = isinstance(error, OSError | distributed.CancelledError)
+        if gone or self._client.status != "running":
             return RunError(f"the scheduler {self._name} went away")
         return RunError(f"--scheduler {self._name}: {type(error).__name__}: {error}")
 
@@ -203,6 +218,15 @@ class Cluster:
                 call(worker.keep, sha256, sending, part, left <= 0)
                 if left <= 0 or not part:
                     return
+
+
+async def _fetch(future: Any, ended: "SimpleQueue[tuple[str, Any]]") -> None:
+    """In the thread of the client: what becomes of a task, or the exception that tells it."""
+    try:
+        said = await future.result()
+    except BaseException as error:
+        said = error
+    ended.put((future.key, said))
 
 
 class _Own:
