@@ -8,12 +8,11 @@ from typing import Any
 from bench import _numbers
 from bench._numbers import Line
 from lab import ROOT, processors
-from lab.benches import Figure, bench
+from lab.benches import Figure, bench, found_pages
 from lab.device import avr, figures
 from lab.device.boards import BOARDS, Board
 from lab.device.figures import Cost
 from lab.photo import photo
-from nandwich import files
 from nandwich.errors import RunError
 from nandwich.quantities import format_time
 
@@ -56,9 +55,7 @@ def device() -> list[Figure]:
         Figure(f"device.atmega128.{name}", avr.us(cycles), "us", _numbers.MOTE_LIMIT_US.get(name))
         for name, cycles in mote.items()
     ]
-    files.replace(
-        ROOT / "docs" / "figures" / "device.md", "\n".join(page).rstrip().encode() + b"\n"
-    )
+    found_pages[ROOT / "docs" / "figures" / "device.md"] = "\n".join(page).rstrip() + "\n"
     return found
 
 

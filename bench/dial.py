@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lab import ROOT, cross, layers
-from lab.benches import Figure, bench
-from nandwich import _native, files
+from lab.benches import Figure, bench, found_pages
+from nandwich import _native
 from nandwich.errors import RunError
 from nandwich.replay import play
 
@@ -254,7 +254,8 @@ Written by `nandwich bench dial`. K9F1G08U0A, 43,041 sectors of 2 KiB in use (66
 written once in order and then at random until the layer is at rest. Each write is one sector and
 durable when the call returns. Times and energy are of the chip, by the part's data. dhara's figures
 are those of its own code behind an adapter, the same work on the same twin; they are facts, not run
-again. Page is a model: its RAM is that of this host, and there is nothing to mount.
+again. Page is a model: its RAM is that of this host, and there is nothing to mount. RAM holds the
+layer's struct; code is that of `nandwich bench size`.
 """.splitlines()
 
 
@@ -272,7 +273,7 @@ def _page(costs: dict[str, Cost], lines: Sequence[Line]) -> list[str]:
 
 @bench("dial", "RAM as a dial: the tree layer in 4 to 264 KB, beside page and dhara")
 def dial() -> list[Figure]:
-    """The tables go to docs/figures/dial.md."""
+    """With --page the tables go to docs/figures/dial.md."""
     if not cross.CORTEX_M3.present:
         raise RunError(
             f"{cross.CORTEX_M3.compiler} is missing; `nandwich doctor` tells how to get it"
@@ -281,7 +282,5 @@ def dial() -> list[Figure]:
     costs |= {"page (a model)": measure(Site("page")), "dhara": _DHARA}
     lines = [line for kib in _ASKED for line in _against(kib, costs[f"tree, {kib} KB"])]
     lines += _others()
-    files.replace(
-        ROOT / "docs" / "figures" / "dial.md", "\n".join(_page(costs, lines)).encode() + b"\n"
-    )
+    found_pages[ROOT / "docs" / "figures" / "dial.md"] = "\n".join(_page(costs, lines)) + "\n"
     return [line.figure for line in lines]

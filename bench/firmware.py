@@ -5,8 +5,7 @@ import tempfile
 from pathlib import Path
 
 from lab import ROOT, firmware
-from lab.benches import Figure, bench
-from nandwich import files
+from lab.benches import Figure, bench, found_pages
 from nandwich.errors import RunError
 
 PAGE = ROOT / "docs" / "figures" / "firmware.md"
@@ -59,4 +58,4 @@ def _write_page(rows: list[dict[str, int]]) -> None:
         ram = row["data"] + row["bss"] + row["stack"]
         cells = [f"{value:,}" for value in (*row.values(), flash, ram)]
         lines.append(f"| {example.name} | " + " | ".join(cells) + " |")
-    files.replace(PAGE, ("\n".join(lines) + "\n").encode())
+    found_pages[PAGE] = "\n".join(lines) + "\n"

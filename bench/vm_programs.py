@@ -11,10 +11,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from lab import ROOT, vm_cost, vm_programs
-from lab.benches import Figure, bench
+from lab.benches import Figure, bench, found_pages
 from lab.pages import put, row
 from lab.vm_programs import BUDGETS, PROGRAMS, Bed, Build, Parts, Program
-from nandwich import files
 from nandwich.compiler import profiles
 from nandwich.errors import RunError
 
@@ -254,4 +253,4 @@ def _write_page(found: Mapping[str, _Builds]) -> None:
         *_parts_table(found),
     ]
     page = put(PAGE.read_text(encoding="utf-8"), _IN_SHORT, _in_short(found))
-    files.replace(PAGE, put(page, _FIGURES, lines).encode())
+    found_pages[PAGE] = put(page, _FIGURES, lines)

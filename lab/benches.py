@@ -14,9 +14,13 @@ Figures that a slower machine would change are ratios measured in one run wherev
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 SCHEMA = "nandwich.bench/1"
+#: Pages of the docs that hold what the benches of this run found, and their text. The verb writes
+#: them with --page.
+found_pages: dict[Path, str] = {}
 
 
 @dataclass(frozen=True)

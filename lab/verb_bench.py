@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lab import discovery, pages
+from lab import benches, discovery, pages
 from lab.benches import Bench, Figure
 from nandwich import files, names
 from nandwich.cli import output
@@ -78,7 +78,8 @@ def _bench_of(line: str) -> str:
     "--page",
     metavar="FILE",
     callback=writable,
-    help="Also write the table as a Markdown page (make figures does); with a NAME only its rows.",
+    help="Also write the table as a Markdown page (make figures does), with a NAME only its rows; "
+    "and the benches' own pages under docs.",
 )
 @json_option
 def command(
@@ -104,6 +105,7 @@ def command(
             output.print_table(("name", "measures"), [(one.name, one.what) for one in chosen])
         return
     figures: list[Figure] = []
+    benches.found_pages.clear()
     with output.progress("benches", len(chosen)) as bar:
         for one in chosen:
             figures += one.run()
@@ -112,6 +114,11 @@ def command(
         output.write_json(json_target, [one.as_json() for one in figures])
     if page is not None:
         _write_page(Path(page), figures, among_others=bool(wanted))
+        for path, text in benches.found_pages.items():
+            files.replace(path, text.encode())
+    elif benches.found_pages:
+        names_left = ", ".join(path.name for path in benches.found_pages)
+        output.talk(f"not written without --page: {names_left}")
     if json_target != "-":
         output.print_table(("figure", "value", "unit", "target", ""), _rows(figures))
     if not all(one.ok for one in figures):

@@ -377,6 +377,11 @@ void nw_nand_doom(struct nw_nand *nand, uint32_t block, int in_program)
     }
 }
 
+void nw_nand_doom_marks(struct nw_nand *nand, uint32_t block)
+{
+    nand->blocks[block].flags |= BLOCK_UNMARKED;
+}
+
 void nw_nand_flip(struct nw_nand *nand, uint32_t page, uint32_t bit)
 {
     uint32_t data_bits = 8U * nand->chip.geometry.page_bytes;

@@ -38,6 +38,7 @@ struct nand_page {
 #define BLOCK_RAW 0x08U      /* never erased, and opened with NW_NAND_UNERASED */
 #define BLOCK_DIES_IN_PROGRAM 0x10U
 #define BLOCK_TORN_PAGES 0x20U /* some of its pages have a record among `torn` */
+#define BLOCK_UNMARKED 0x40U /* its mark fails */
 
 struct nand_block {
     uint32_t erases;

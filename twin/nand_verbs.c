@@ -212,13 +212,16 @@ static int nand_mark_bad(struct nw_chip_req *req)
                          ? (nand_key(nand, req->block, nand->operations, 9U) & 1U) != 0
                          : nand->cut.data == NW_TORN_NEW;
 
-        if (marks) {
+        if (marks && (nand->blocks[req->block].flags & BLOCK_UNMARKED) == 0) {
             nand->blocks[req->block].flags |= BLOCK_BAD;
         }
         return cut_short(nand, &nand->costs.program, 1);
     }
-    nand->blocks[req->block].flags |= BLOCK_BAD;
     nw_meter_charge(nand->meter, &nand->costs.program, 1);
+    if ((nand->blocks[req->block].flags & BLOCK_UNMARKED) != 0) {
+        return finish(nand, phase, NW_ERR_PROGRAM);
+    }
+    nand->blocks[req->block].flags |= BLOCK_BAD;
     return finish(nand, phase, NW_OK);
 }
 

@@ -73,13 +73,15 @@ void nw_nand_gain_life(struct nw_nand *nand, uint32_t block_at)
     }
 }
 
-/* Marks 0 .. factory_bad blocks, never block 0: makers guarantee that one. */
+/* Marks 0 .. factory_bad blocks, fewer where one is drawn twice; never block 0: makers guarantee
+ * that one. */
 void nw_nand_draw_factory_bad(struct nw_nand *nand)
 {
     uint32_t blocks = nand->chip.geometry.blocks;
     uint64_t most = (uint64_t)nand->part.factory_bad * blocks / nand->part.blocks;
     uint64_t count = nand_key(nand, 0, 0, BAD_KEY) % (most + 1U);
 
+    count = (nand->flags & NW_NAND_FACTORY_MOST) != 0 ? most : count;
     for (uint64_t i = 1; blocks > 1U && i <= count; i++) {
         uint64_t block = 1U + nand_key(nand, i, 0, BAD_KEY) % (blocks - 1U);
 

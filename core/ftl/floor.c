@@ -44,7 +44,7 @@ void nw_floor_reach(struct nw_floor *floor, uint32_t page, int is)
 {
     uint32_t block = page / floor->block_pages;
 
-    if (block >= floor->blocks) {
+    if (page == 0 || block >= floor->blocks) {
         return;
     }
     uint8_t *count = &floor->counts[block];
@@ -55,7 +55,7 @@ void nw_floor_reach(struct nw_floor *floor, uint32_t page, int is)
 
         floor->live[page / 8U] = (uint8_t)(is ? others | bit : others);
     }
-    if (page == 0 || *count >= NW_FLOOR_FREE) {
+    if (*count >= NW_FLOOR_FREE) {
         return;
     }
     if (is) {
@@ -91,12 +91,19 @@ void nw_floor_fail(struct nw_floor *floor, unsigned block)
     }
 }
 
+/* Where the mark fails too the block is named in each root from now on, as one to be marked. */
 int nw_floor_retire(struct nw_floor *floor, unsigned block)
 {
     floor->counts[block] = NW_FLOOR_OUT;
     floor->tagged.req.block = block;
     floor->tagged.stats->retired++;
-    return nw_chip_mark_bad(&floor->tagged.req);
+    int result = nw_chip_mark_bad(&floor->tagged.req);
+
+    if (result == NW_ERR_PROGRAM || result == NW_ERR_ERASE) {
+        nw_floor_fail(floor, block);
+        result = NW_OK;
+    }
+    return result;
 }
 
 int nw_floor_retire_failed(struct nw_floor *floor)
@@ -107,9 +114,9 @@ int nw_floor_retire_failed(struct nw_floor *floor)
         uint16_t block = floor->failed[i];
 
         if (block != floor->current && floor->counts[block] == 0) {
-            result = nw_floor_retire(floor, block);
             floor->failed_count--;
             floor->failed[i] = floor->failed[floor->failed_count];
+            result = nw_floor_retire(floor, block);
         } else {
             i++;
         }
@@ -200,7 +207,7 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint8_t *data)
 
     if (result < 0) { /* done or not: nobody knows */
         floor->must_mount = 1;
-        if (result == NW_ERR_PROGRAM && !floor->mounting) {
+        if (result == NW_ERR_PROGRAM) {
             nw_floor_fail(floor, floor->current);
         }
         return result;
@@ -237,21 +244,25 @@ void nw_floor_begin(struct nw_floor *floor, uint64_t version)
     go_on(floor);
 }
 
-/* The newest root counts now. */
-static void confirm(struct nw_floor *floor)
+/* The newest root counts now. It reaches nothing in failed blocks that were emptied before: a mark
+ * may take what is in a block along (oob.h). */
+static int confirm(struct nw_floor *floor)
 {
     floor->unconfirmed = 0;
     floor->map->confirmed(floor);
+    int result = nw_floor_retire_failed(floor);
+
+    if (result < 0) {
+        floor->must_mount = 1; /* the map does not know of the page at hand */
+    }
+    return result;
 }
 
 int nw_floor_append(struct nw_floor *floor, uint32_t word, uint8_t *data)
 {
     int result = nw_floor_program(floor, word, data);
 
-    if (result == NW_OK && floor->unconfirmed) {
-        confirm(floor);
-    }
-    return result;
+    return result == NW_OK && floor->unconfirmed ? confirm(floor) : result;
 }
 
 int nw_floor_program_twice(struct nw_floor *floor, uint32_t word, uint32_t more)
@@ -343,7 +354,7 @@ static int save_inside(struct nw_floor *floor)
     }
     if (result == NW_OK) {
         release(floor);
-        confirm(floor);
+        result = confirm(floor);
     }
     return result;
 }

@@ -280,10 +280,10 @@ static int take_next(struct nw_floor_base *base, const struct heads *heads)
     return NW_OK;
 }
 
-/* The root of the base is in the buffer. Behind a second END that shows its list is good for each
- * mount, whatever newer blocks show: a session leaves that list alone, so none of its blocks is
- * taken while it may count again. It may take one of those that the root lists. Behind any other
- * base the root's list is taken. */
+/* The first root of the base is in the buffer. Behind a second END that shows its list is good for
+ * each mount, whatever newer blocks show: a session leaves that list alone, so none of its blocks
+ * is taken while it may count again. It may take one of those that the root lists. Behind any other
+ * base the root's list is taken; restore() takes that of the newest root of a session's block. */
 static int settle(struct nw_floor *floor, int is_proven)
 {
     const uint8_t *from = floor->buffer;
@@ -302,7 +302,14 @@ static int settle(struct nw_floor *floor, int is_proven)
         if (block >= floor->blocks) {
             return NW_ERR_CORRUPT;
         }
-        nw_floor_fail(floor, block);
+        int bad = nw_floor_is_bad(floor, block); /* marked since that root was written */
+
+        if (bad < 0) {
+            return bad;
+        }
+        if (!bad) {
+            nw_floor_fail(floor, block);
+        }
     }
     return NW_OK;
 }

@@ -84,17 +84,6 @@ static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, u
     return is_root;
 }
 
-/* This root of the session block to the buffer, by either copy, and its list: that goes on with the
- * list of the root before. */
-static int load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t at)
-{
-    int result = nw_floor_load_root(floor, base, at);
-
-    if (result > 0) {
-        result = nw_floor_take_list(floor);
-    }
-    return result == 0 ? (int)NW_ERR_CORRUPT : result;
-}
 
 /* A page of the stretch. The last one is the torn tail: it may hold a sector. A node there counts
  * only where this session wrote it. */
@@ -150,7 +139,12 @@ NW_FLOOR_APART int restore(struct nw_floor *floor, struct nw_floor_base *base)
 
     if ((base->version & NW_FLOOR_MOUNT) == 0) {
         result = last_root(floor, base, &root, &last);
-        result = result == 0 ? load_root(floor, base, root) : result;
+        if (result == 0) {
+            result = nw_floor_load_root(floor, base, root);
+        }
+        if (result >= 0 && (result == 0 || !nw_floor_take_list(floor))) {
+            result = NW_ERR_CORRUPT;
+        }
     }
     if (result >= 0) {
         result = floor->map->adopt(floor, nw_floor_page(floor, base, root));
@@ -293,7 +287,7 @@ static int count(struct nw_floor *floor)
 
 /* A block of the list that is not the base, erased; it goes to the end of the list. The base goes
  * from it: none of the mounts to come before the next END may take what another one may have built
- * upon. */
+ * upon. So does a block that has failed and is not marked. */
 static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t own = base->block[0];
@@ -304,10 +298,13 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     for (unsigned i = 0; i < listed && result >= 0; i++) {
         uint16_t block = floor->list[i];
 
-        if (result == 0 && block != own) {
+        if (block == own || nw_floor_is_failed(floor, block)) {
+            continue;
+        }
+        if (result == 0) {
             floor->current = block;
             result = nw_floor_clear(floor, block);
-        } else if (block != own) {
+        } else {
             floor->list[floor->listed++] = block;
         }
     }
@@ -402,11 +399,6 @@ NW_FLOOR_APART int write_block(struct nw_floor *floor, struct nw_floor_base *bas
     }
     floor->mounting = 0;
     floor->left = 0;
-    if (result == NW_ERR_PROGRAM) {
-        int marked = nw_floor_retire(floor, floor->current);
-
-        result = marked < 0 ? marked : result;
-    }
     return result;
 }
 

@@ -13,14 +13,15 @@
 #include "nandwich/bytes.h"
 #include "wipe.h"
 
-int32_t nw_mark_block(struct nw_chip *chip)
+/* The last good block before this one; NW_ERR_FULL. */
+static int32_t last_good(struct nw_chip *chip, uint32_t before)
 {
     uint32_t blocks = chip->geometry.blocks;
     struct nw_chip_req req;
     int bad = 1;
 
     req.chip = chip;
-    req.block = blocks < NW_MARK_BLOCKS ? blocks : NW_MARK_BLOCKS;
+    req.block = blocks < before ? blocks : before;
     while (bad > 0) {
         if (req.block == 0) {
             return NW_ERR_FULL;
@@ -29,6 +30,11 @@ int32_t nw_mark_block(struct nw_chip *chip)
         bad = nw_chip_is_bad(&req);
     }
     return bad < 0 ? (int32_t)bad : (int32_t)req.block;
+}
+
+int32_t nw_mark_block(struct nw_chip *chip)
+{
+    return last_good(chip, NW_MARK_BLOCKS);
 }
 
 /* A request for the bytes that the mark has in a page: `bytes` is data and spare. */
@@ -60,7 +66,7 @@ int nw_mark_is(struct nw_chip *chip, uint32_t page)
     return result < 0 ? result : nw_get32(bytes) == NW_MARK_LAVISH;
 }
 
-/* Makes the mark in its block. If that fails it is marked bad, and the error told. */
+/* Makes the mark in its block. If that fails the block is marked bad, and the error told. */
 static int make(struct nw_chip *chip, uint32_t block, uint8_t *bytes)
 {
     const struct nw_geometry *geometry = &chip->geometry;
@@ -80,14 +86,12 @@ static int make(struct nw_chip *chip, uint32_t block, uint8_t *bytes)
         req.page++;
     }
     if (result == NW_ERR_PROGRAM || result == NW_ERR_ERASE) {
-        int marked = nw_chip_mark_bad(&req);
-
-        result = marked < 0 ? marked : result;
+        (void)nw_chip_mark_bad(&req); /* the block is passed over, marked or not */
     }
     return result;
 }
 
-/* Once; a block that goes bad costs another turn. */
+/* Once; a block that goes bad costs another turn, with the one before. */
 static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes)
 {
     uint32_t page = block * chip->geometry.block_pages;
@@ -108,7 +112,7 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
         return NW_ERR_NOT_FOUND;
     }
     result = nw_wipe_chip(chip, NULL);
-    if (result == NW_OK && nw_mark_block(chip) != (int32_t)block) {
+    if (result == NW_OK && last_good(chip, block + 1U) != (int32_t)block) {
         result = NW_ERR_ERASE; /* that one failed just now: another turn, with the one before */
     }
     return result < 0 ? result : make(chip, block, bytes);
@@ -116,11 +120,11 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
 
 int32_t nw_mark_claim(struct nw_chip *chip, int erase, uint8_t *bytes)
 {
-    int32_t block;
+    int32_t block = (int32_t)NW_MARK_BLOCKS;
     int result;
 
     do {
-        block = nw_mark_block(chip);
+        block = last_good(chip, (uint32_t)block);
         result = nw_pages_are_blank(chip, 0, 0); /* may one ask at all? */
         if (block < 0 || result < 0) {
             return block < 0 || erase ? block : (int32_t)result;

@@ -304,23 +304,13 @@ static int each(struct nw_block_req *req,
     return NW_OK;
 }
 
-/* What may change something: a mount first, where a program failed. */
-static int ready(struct nw_tree *tree)
-{
-    struct nw_floor *floor = &tree->floor;
-
-    int result = floor->broken == 0 && floor->must_mount ? open_floor(tree) : (int)NW_OK;
-
-    return result == NW_OK ? floor->broken : result;
-}
-
 /* Behind a mount that failed RAM does not say what the chip says: another one, which writes nothing
  * if it can. Beside trims that no page tells of a stretch may tell more than there is room for. */
 static int look(struct nw_tree *tree)
 {
     int result = tree->floor.stale ? nw_floor_mount(&tree->floor, NW_FLOOR_SHOW) : (int)NW_OK;
 
-    return result == NW_ERR_RAM ? ready(tree) : result;
+    return result == NW_ERR_RAM && tree->floor.broken == 0 ? open_floor(tree) : result;
 }
 
 /* A page that holds this sector. */
@@ -368,6 +358,16 @@ static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 static int tree_read(struct nw_block_req *req)
 {
     return each(req, read_sector, 1);
+}
+
+/* What may change something: a mount first, where a program failed. */
+static int ready(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+
+    int result = floor->broken == 0 && floor->must_mount ? open_floor(tree) : (int)NW_OK;
+
+    return result == NW_OK ? floor->broken : result;
 }
 
 /* An error of a program is a cut: behind it a mount, and the change once more. A second error takes

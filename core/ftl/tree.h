@@ -97,7 +97,7 @@ struct nw_tree {
     uint8_t *leaf_at;      /* places of the leaves, as their inner nodes on flash have them */
     uint16_t *leaf_start;  /* entries of an inner node before those of this leaf */
     uint8_t *cache;        /* pages */
-    uint32_t *cached;      /* their numbers, or NW_TREE_NONE */
+    uint32_t *cached;      /* their numbers, or NW_FLOOR_NONE */
     struct nw_floor floor; /* last, for it is large */
 };
 
@@ -116,7 +116,7 @@ unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsig
 /* Adds or replaces one; answers how many there are then. The caller sees to the room. */
 uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, unsigned count,
                         uint32_t sector, uint32_t place);
-/* Bytes of a node, by the cache if there is one; all of them are checked. */
+/* Bytes of a node, by the cache if there is one. Nothing is checked. */
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                  uint8_t *to);
 /* A whole node to the buffer, checked. NW_ERR_ECC: both copies are lost. */

@@ -22,25 +22,24 @@ static unsigned wanted(const struct nw_tree *tree, unsigned below)
     return count < NW_FLOOR_LIST + below ? NW_FLOOR_LIST + below - count : 0U;
 }
 
+/* Holds a block pages, and does it not stay for the stretch? */
+static int may_clean(const struct nw_floor *floor, unsigned block)
+{
+    return floor->counts[block] < NW_FLOOR_FREE && floor->counts[block] != 0 &&
+           !nw_floor_is_begun(floor, block);
+}
+
 /* A block in which a program failed and that is not empty yet; NW_FLOOR_NO_BLOCK. */
 static uint16_t failed(const struct nw_tree *tree)
 {
     const struct nw_floor *floor = &tree->floor;
 
     for (unsigned i = 0; i < floor->failed_count; i++) {
-        if (floor->counts[floor->failed[i]] < NW_FLOOR_FREE &&
-            floor->failed[i] != floor->current) {
+        if (may_clean(floor, floor->failed[i])) {
             return floor->failed[i];
         }
     }
     return NW_FLOOR_NO_BLOCK;
-}
-
-/* Holds a block pages, and does it not stay for the stretch? */
-static int may_clean(const struct nw_floor *floor, unsigned block)
-{
-    return floor->counts[block] < NW_FLOOR_FREE && floor->counts[block] != 0 &&
-           !nw_floor_is_begun(floor, block);
 }
 
 /* The block with the fewest pages that are reached, at most so many; but for empty ones, and those
@@ -98,16 +97,14 @@ static int choose(struct nw_tree *tree, unsigned most)
 
 /* The victim is empty. Unless something in it is still reached: a page whose tag cannot be read.
  * Its sector is not known, and has to answer an error: the block stays as it is. */
-static int finish(struct nw_tree *tree)
+static void finish(struct nw_tree *tree)
 {
     uint8_t *count = &tree->floor.counts[tree->victim];
 
     tree->victim = NW_FLOOR_NO_BLOCK;
     if (*count != 0) {
         *count = NW_FLOOR_OUT;
-        return NW_OK;
     }
-    return nw_floor_retire_failed(&tree->floor);
 }
 
 /* Room for a page in the log, then the victim's page to the buffer: enum nw_tag_state,
@@ -181,7 +178,8 @@ int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
         return 1;
     }
     if (tree->victim_at == floor->used_pages || floor->counts[tree->victim] == 0) {
-        return finish(tree);
+        finish(tree);
+        return NW_OK;
     }
     NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
     uint32_t place = (uint32_t)tree->victim * floor->block_pages +
@@ -189,7 +187,8 @@ int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
     int result = nw_floor_is_live(floor, place) ? move(tree, place) : (int)NW_OK;
 
     if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) { /* a node that cannot be read */
-        return finish(tree);
+        finish(tree);
+        return NW_OK;
     }
     if (result == NW_OK) {
         tree->victim_at++;

@@ -28,9 +28,8 @@ static int count_child(struct nw_tree *tree, unsigned number)
             result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
                                   child->start + child->group, first);
         }
-        change = (change +
-                            nw_tree_apply(tree, tree->changes + (size_t)change * tree->entry,
-                                          (tree->change_count - change), first));
+        change += nw_tree_apply(tree, tree->changes + (size_t)change * tree->entry,
+                                tree->change_count - change, first);
         for (unsigned i = 0; i < tree->leaf_places && result == NW_OK; i++) {
             nw_floor_reach(&tree->floor,
                            nw_tree_get(tree, tree->floor.buffer + (size_t)i * tree->width), 1);

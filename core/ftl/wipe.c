@@ -26,6 +26,12 @@ struct wipe {
     uint8_t bytes[NW_PIECE_BYTES];
 };
 
+/* The next version of a block with a head: none that goes on with a stretch of the tree. */
+static uint64_t above(uint64_t version)
+{
+    return (version | 7U) + 5U;
+}
+
 static uint32_t first_of(const struct wipe *wipe, uint32_t block)
 {
     return block * wipe->tagged.req.chip->geometry.block_pages;
@@ -181,9 +187,9 @@ static int disown(struct wipe *wipe)
     uint8_t own = reserve[0] == block_of(wipe, wipe->at); /* not the newest list's own block */
     uint32_t other = reserve[own ^ 1U];
 
-    result = put_void(wipe, reserve[own], other, wipe->version + 1U);
+    result = put_void(wipe, reserve[own], other, above(wipe->version));
     if (result == 0 && other != block_of(wipe, wipe->at)) {
-        return put_void(wipe, other, NONE, wipe->version + 1U);
+        return put_void(wipe, other, NONE, above(wipe->version));
     }
     if (result > 0 && other < wipe->tagged.req.chip->geometry.blocks) {
         result = is_good(wipe, other);
@@ -211,7 +217,7 @@ static int begin(struct wipe *wipe)
         wipe->last[1] = wipe->other;
         return wipe->before > wipe->version
                    ? (int)NW_OK /* both look whole, and one of them is */
-                   : put_void(wipe, wipe->other, wipe->kept, wipe->ended + 1U);
+                   : put_void(wipe, wipe->other, wipe->kept, above(wipe->ended));
     }
     if (wipe->version != 0) {
         return disown(wipe);

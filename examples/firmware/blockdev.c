@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file system on serial NAND: littlefs on the tree layer. The layer gives sectors that can be
- * written in place and survive a power cut, levels wear and keeps bad blocks away; the file system
- * gives names. Any file system for block devices goes the same way: see the four functions.
+ * written in place and survive a power cut, spreads writes over the chip and keeps bad blocks away;
+ * the file system gives names. Any file system for block devices goes the same way: see the four
+ * functions.
  *
  * The device is a part of the chip (nw_slice): the rest is free for a firmware image or a store.
  * RAM_BYTES beyond what the layer says it needs are a cache of its map.
@@ -102,7 +103,7 @@ static struct lfs_config disk = {
     .read_size = SECTOR_BYTES,
     .prog_size = SECTOR_BYTES,
     .block_size = SECTOR_BYTES * FILE_BLOCK_SECTORS,
-    .block_cycles = -1, /* the layer below levels wear */
+    .block_cycles = -1, /* the layer below spreads writes */
     .cache_size = SECTOR_BYTES,
     .lookahead_size = sizeof lookahead,
     .read_buffer = read_cache,

@@ -27,7 +27,7 @@ static struct nw_ftl_lavish_config config_of(const struct nw_layer_site *site)
         .sectors = site->config->sectors != 0 ? site->config->sectors : default_sectors(site),
         .spare_blocks = site->config->spare_blocks,
         .degree = site->config->degree,
-        .maps = site->config->maps,
+        .maps = (uint8_t)(site->config->maps <= UINT8_MAX ? site->config->maps : UINT8_MAX),
         .erase = 1,
     };
 }

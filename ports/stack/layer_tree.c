@@ -51,6 +51,46 @@ static uint32_t tree_free_blocks(const void *state)
     return nw_ftl_tree_free_blocks(state);
 }
 
+/* Which bound of nw_ftl_tree_ram_bytes() the chip or the configuration is beyond. */
+static int refuse_shape(const struct nw_layer_site *site,
+                        const struct nw_ftl_tree_config *config, int error, struct nw_why *why)
+{
+    struct nw_geometry more = site->chip->geometry;
+    const struct nw_geometry *chip = &site->chip->geometry;
+    const char *name = site->chip_name;
+
+    if (chip->spare_bytes < 15U) {
+        return nw_refuse(why, error, "15 B of spare a page are needed; %s has %u B", name,
+                         chip->spare_bytes);
+    }
+    if (chip->block_pages < 16U || chip->block_pages > 256U) {
+        return nw_refuse(why, error, "%s has %u pages a block; the tree layer takes 16 to 256",
+                         name, chip->block_pages);
+    }
+    if (chip->page_bytes < 256U) {
+        return nw_refuse(why, error, "%s has pages of %u B; the tree layer takes 256 B or more",
+                         name, chip->page_bytes);
+    }
+    if (chip->blocks > 65534U) {
+        return nw_refuse(why, error, "%s has %u blocks; the tree layer takes at most 65,534 blocks",
+                         name, chip->blocks);
+    }
+    if (config->spare_blocks != 0 && config->spare_blocks < 12U) {
+        return nw_refuse(why, error, "%u spare blocks are too few; the tree layer needs 12",
+                         config->spare_blocks);
+    }
+    more.blocks *= 2U;
+    if (chip->blocks <= 32U || chip->blocks <= config->spare_blocks ||
+        nw_ftl_tree_sectors(config, &more) != 0) {
+        return nw_refuse(why, error,
+                         "%s has %u blocks, too few for the tree layer and its spare blocks "
+                         "(12 and an eighth, if none are told)",
+                         name, chip->blocks);
+    }
+    return nw_refuse(why, error, "%s has %u pages, too many of %u B for the tree layer", name,
+                     chip->blocks * chip->block_pages, chip->page_bytes);
+}
+
 static int tree_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)
 {
     const struct nw_geometry *geometry = &site->chip->geometry;
@@ -58,13 +98,7 @@ static int tree_refuse(const struct nw_layer_site *site, int error, struct nw_wh
     uint32_t sectors = nw_ftl_tree_sectors(&config, geometry);
 
     if (sectors == 0) {
-        return nw_refuse(why, error,
-                         "the tree layer does not work on %s with %u blocks of %u pages of %u B, "
-                         "%u B of spare a page (%u blocks kept back; 0: a part of them): it needs "
-                         "more blocks than it keeps back, at least 12 of these, at most 65,534 "
-                         "blocks of 16 to 256 pages, pages of 256 B or more, and 15 B of spare",
-                         site->chip_name, geometry->blocks, geometry->block_pages,
-                         geometry->page_bytes, geometry->spare_bytes, config.spare_blocks);
+        return refuse_shape(site, &config, error, why);
     }
     if (sectors < site->config->sectors) {
         return nw_refuse(why, error,

@@ -222,6 +222,29 @@ static int check_held(const struct nw_stack *stack, struct nw_why *why)
                      stack->part.name, stack->kind->name, nw_kind_text(held.kind));
 }
 
+/* Why a chip is not mounted: what else is on it, or what it was formatted with. */
+static int refuse_mount(const struct nw_layer_site *site, const struct nw_layer_kind *kind,
+                        int error, struct nw_why *why)
+{
+    struct nw_identity found;
+
+    if (nw_identify(site->chip, &found) < 0 ||
+        (error != NW_ERR_NOT_FOUND && error != NW_ERR_BLANK && error != NW_ERR_VERSION)) {
+        return kind->refuse(site, error, why);
+    }
+    if (strcmp(nw_kind_text(found.kind), kind->name) != 0) {
+        return nw_refuse(why, error, "this chip holds no %s: what is there is %s", kind->name,
+                         nw_kind_text(found.kind));
+    }
+    if (found.sectors != 0 && found.sectors != kind->sectors(site)) {
+        return nw_refuse(why, error,
+                         "the %s on this chip has %u sectors, and would have %u as asked for: give "
+                         "the spare blocks that it was formatted with",
+                         kind->name, found.sectors, kind->sectors(site));
+    }
+    return kind->refuse(site, error, why);
+}
+
 int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
                    const struct nw_layer_config *config, int mount, struct nw_why *why)
 {
@@ -263,13 +286,17 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
     if (result >= 0 && stack->timeline != NULL) {
         nw_timeline_watch(stack->timeline, stack->layer->stats);
     }
-    return result < 0 ? kind->refuse(&site, result, why) : NW_OK;
+    if (result >= 0) {
+        return NW_OK;
+    }
+    return mount != 0 ? refuse_mount(&site, kind, result, why) : kind->refuse(&site, result, why);
 }
 
 int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why)
 {
     uint32_t blocks = nw_nand_chip(stack->nand)->geometry.blocks;
 
+    free(stack->erases_before);
     stack->erases_before = calloc(blocks, sizeof *stack->erases_before);
     if (stack->erases_before == NULL) {
         return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");

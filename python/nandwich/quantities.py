@@ -107,6 +107,28 @@ def parse(text: str, kind: Kind, *, bare: bool = False) -> int:
     return int(value)
 
 
+#: Of every figure that the C side is given.
+MOST = 2**64 - 1
+
+
+def count(text: str) -> int:
+    """A count like 5000, 200K or 1.5M (thousands); ValueError."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMG]?)", text)
+    if match is None:
+        raise ValueError(f"'{text}' is no count; write it like 5000, 200K or 1.5M")
+    value = Fraction(match.group(1)) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[match.group(2)]
+    if value.denominator != 1:
+        raise ValueError(f"'{text}' is no whole number")
+    return within(int(value))
+
+
+def within(value: int) -> int:
+    """A number that the C side can be given; ValueError."""
+    if value > MOST:
+        raise ValueError(f"at most {MOST}")
+    return value
+
+
 def format_size(count: int) -> str:
     """Bytes for people, in the largest binary unit that fits ("32 KiB", "1.5 MiB", "100 B")."""
     for unit, factor in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):

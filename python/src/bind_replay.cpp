@@ -44,14 +44,14 @@ using Numbers = std::map<std::string, uint64_t>;
 class Device {
 public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
-           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool verify,
-           const FilePath &image, const std::string &wear, const Numbers &wear_config,
+           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool most_bad,
+           bool verify, const FilePath &image, const std::string &wear, const Numbers &wear_config,
            const PyTimeline *timeline, const std::vector<uint32_t> &lives)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
-            open_chip(part, blocks, seed, wear_out, factory_bad, image, lives);
+            open_chip(part, blocks, seed, wear_out, factory_bad, most_bad, image, lives);
             if (timeline != nullptr) {
                 nw_stack_timeline(&stack_, timeline->get());
             }
@@ -77,6 +77,24 @@ public:
     uint32_t joined() const { return stack_.oob.join != 0 ? stack_.oob.join : 1U; }
     const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
+
+    // RAM of the filter below the layer that this part needs, by its name.
+    Numbers below() const
+    {
+        const nw_ecc_config config = {};
+        const nw_geometry &chip = nw_nand_chip(stack_.nand)->geometry;
+
+        if (stack_.oob.join != 0) {
+            return { { "oob", sizeof(nw_oob) +
+                                  (stack_.oob_tail != nullptr ? chip.page_bytes : 0U) } };
+        }
+        const size_t bytes = nw_ecc_ram_bytes(&config, &chip);
+
+        if (stack_.part.kind != NW_PART_NAND || stack_.part.ecc_bits != 0 || bytes == 0) {
+            return {};
+        }
+        return { { "ecc", sizeof(nw_ecc) + bytes } };
+    }
 
     // By call: chip operations, and the time of as many of whole pages.
     std::map<std::string, Numbers> longest() const
@@ -175,12 +193,18 @@ private:
     }
 
     void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, bool wear_out,
-                   bool factory_bad, const FilePath &image, const std::vector<uint32_t> &lives)
+                   bool factory_bad, bool most_bad, const FilePath &image,
+                   const std::vector<uint32_t> &lives)
     {
         nw_why why = { text_, sizeof text_ };
 
         if (!image.text.empty()) {
             must(nw_stack_image(&stack_, image.c_str(), part.part.name, &why));
+            if (blocks != 0 && blocks != geometry().blocks) {
+                throw_text(PyExc_ValueError, image.text + " holds a chip of " +
+                                                 std::to_string(geometry().blocks) +
+                                                 " blocks, not of " + std::to_string(blocks));
+            }
             return;
         }
         nw_nand_config config = {};
@@ -195,7 +219,8 @@ private:
             config.lives = lives.data();
         }
         config.flags = NW_NAND_NO_PAYLOAD | (wear_out ? NW_NAND_WEAR_OUT : 0U) |
-                       (factory_bad ? NW_NAND_FACTORY_BAD : 0U);
+                       (factory_bad ? NW_NAND_FACTORY_BAD : 0U) |
+                       (most_bad ? NW_NAND_FACTORY_MOST : 0U);
         must(nw_stack_chip(&stack_, &config, &why));
     }
 
@@ -262,7 +287,7 @@ private:
             } else if (key == "degree") {
                 config.degree = static_cast<uint8_t>(value);
             } else if (key == "maps") {
-                config.maps = static_cast<uint8_t>(value);
+                config.maps = static_cast<uint16_t>(value);
             } else if (key == "scrub_bits") {
                 config.scrub_bits = static_cast<uint8_t>(value);
             } else if (key == "page_bytes" || key == "join") {
@@ -677,22 +702,19 @@ std::vector<std::tuple<std::string, std::string>> wear_policies()
 
 } // namespace
 
-void bind_replay(nb::module_ &m)
+static void bind_device(nb::module_ &m)
 {
-    m.def("tier_policies", &tier_policies,
-          "Placement policies: name, what it does, what it knows of: apps, content, lambda.");
-    m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
-                      bool, bool, bool, const FilePath &, const std::string &,
+                      bool, bool, bool, bool, const FilePath &, const std::string &,
                       const Numbers &, const PyTimeline *, const std::vector<uint32_t> &>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
-             nb::arg("factory_bad") = true, nb::arg("verify") = false,
+             nb::arg("factory_bad") = true, nb::arg("most_bad") = false,
+             nb::arg("verify") = false,
              nb::arg("image") = FilePath{}, nb::arg("wear") = "none",
              nb::arg("wear_config") = Numbers(), nb::arg("timeline") = nb::none(),
-             nb::arg("lives") = std::vector<uint32_t>(),
-             nb::keep_alive<1, 13>(),
+             nb::arg("lives") = std::vector<uint32_t>(), nb::keep_alive<1, 14>(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })
@@ -706,6 +728,9 @@ void bind_replay(nb::module_ &m)
                      "The layer's own struct on this host, whose pointers have 8 bytes.")
         .def_prop_ro("opening", &Device::opening,
                      "What its format or mount took: reads, programs, erases, time_ns.")
+        .def("below", &Device::below,
+             "RAM of the filter that this part needs below the layer, by name: oob where it has no "
+             "spare area, ecc where it corrects nothing itself. Empty: none.")
         .def("longest", &Device::longest,
              "The tree's longest change and mount, whatever the device went through: reads, "
              "programs, erases, time_ns. Empty for other layers.")
@@ -715,6 +740,14 @@ void bind_replay(nb::module_ &m)
              "An NVM before the layer, before anything is played.")
         .def("tier", &Device::tier, "What the tier did; empty without one.")
         .def("save", &Device::save, nb::arg("path"), "The chip as it is, as an image.");
+}
+
+void bind_replay(nb::module_ &m)
+{
+    m.def("tier_policies", &tier_policies,
+          "Placement policies: name, what it does, what it knows of: apps, content, lambda.");
+    m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
+    bind_device(m);
     nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
         .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,
                       const std::string &, uint32_t, bool, bool, uint64_t, const nb::bytes &,

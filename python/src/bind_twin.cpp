@@ -12,6 +12,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "nandwich/identify.h"
 #include "paths.hpp"
 
 #include <cerrno>
@@ -296,6 +297,12 @@ void bind_questions(nb::class_<PyNand> &nand)
             return nw_nand_operations(self.get());
         })
         .def_prop_ro("misuse", &misuse_of, "The first misuse in words; None if there was none.")
+        .def_prop_ro("holds", [](const PyNand &self) {
+            nw_identity found = {};
+
+            return nw_identify(nw_nand_chip(self.get()), &found) < 0 ? "unknown"
+                                                                     : nw_kind_text(found.kind);
+        }, "What nw_identify() finds: blank, unknown, store, tree ...")
         .def_prop_ro("is_off", [](const PyNand &self) {
             return nw_nand_is_off(self.get()) != 0;
         })

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab import discovery, layers, vm_cost, vm_programs
+from lab import benches, discovery, layers, vm_cost, vm_programs
 from lab.benches import Bench, Figure
 from nandwich.cli.main import main
 from nandwich.errors import InputError
@@ -63,6 +63,25 @@ def test_page_holds_the_table(bench: Callable[..., Result], tmp_path: Path) -> N
     page = tmp_path / "bench.md"
     bench("met", "--page", str(page))
     assert "| met.size | 4000 | B | <= 4096 | ok |" in page.read_text().splitlines()
+
+
+def test_pages_of_the_docs_are_written_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Goal: whoever looks at figures changes no file; the bench of the RAM dial wrote its page."""
+    own = tmp_path / "own.md"
+
+    def run() -> list[Figure]:
+        benches.found_pages[own] = "new\n"
+        return FIGURES["met"]
+
+    monkeypatch.setattr(discovery, "collect", lambda folder, kind: [Bench("met", "made up", run)])
+    own.write_text("old\n")
+    told = CliRunner().invoke(main, ["bench", "met"])
+    assert own.read_text() == "old\n"
+    assert "not written without --page: own.md" in told.stderr
+    CliRunner().invoke(main, ["bench", "met", "--page", str(tmp_path / "bench.md")])
+    assert own.read_text() == "new\n"
 
 
 def test_a_page_keeps_what_did_not_run(bench: Callable[..., Result], tmp_path: Path) -> None:

@@ -223,15 +223,28 @@ def test_models_are_marked() -> None:
     assert "\nlog, fast are models of published layers: not for a device\n" in told
 
 
+def test_devices_of_other_sizes_are_not_comparable() -> None:
+    """Goal: lavish has 7.5 MiB where the tree has 96, and gen: covers what there is: three times as
+    many programs are those of a device a thirteenth as large."""
+    told = ran("gen:uniform,requests=100", "--ftl", "tree,lavish").stdout
+    assert re.search(r"^not comparable: .* 7\.5 MiB to 96\.\d+ MiB", told, re.MULTILINE)
+    assert "not comparable" not in ran(SMALL, "--ftl", "tree,page").stdout
+
+
 def test_ram_is_kept_and_used() -> None:
-    """Goal: more RAM is a larger cache, and no layer takes more than it may."""
+    """Goal: RAM that is given is used, but for less than a node of the map; no layer takes more. A
+    cache has three nodes or more, and no more than the whole map."""
     used = []
-    for kilobytes in (8, 16, 64):
+    for kilobytes in (8, 16, 17, 34, 52, 64, 128, 200, 400):
         options = play.Options(SMALL, ftl="tree", ram=kilobytes * 1024)
         device = play.prepare(options).device
         used.append(device.ram_bytes + device.state_bytes)
         assert used[-1] <= kilobytes * 1024
-    assert used == sorted(set(used))
+        assert (
+            kilobytes not in range(16, 129) or kilobytes * 1024 - used[-1] < device.sector_bytes + 4
+        )
+    assert used[:-2] == sorted(set(used[:-2]))
+    assert used[-2] == used[-1] < 160 * 1024
     refused = CliRunner().invoke(main, ["replay", SMALL, "--ftl", "page", "--ram", "16K"])
     assert refused.exit_code == 2
     assert "may take 16 KiB" in refused.stderr

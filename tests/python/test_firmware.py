@@ -189,6 +189,15 @@ def test_camera_says_that_it_wants_a_picture() -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_blockdev_says_that_it_wants_littlefs() -> None:
+    """No rule to make target build/littlefs/lfs.o, it said."""
+    command = ["make", "-s", "-C", str(firmware.FOLDER), "blockdev"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "make blockdev LITTLEFS=folder of littlefs" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 HOST = """
 #include <stdio.h>
 #include "camera.h"

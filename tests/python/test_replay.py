@@ -338,6 +338,30 @@ def test_a_snapshot_goes_on_where_it_was_left(tmp_path: Path) -> None:
     assert _run(*arguments, "--ftl", "lavish").exit_code == 2
 
 
+def test_a_snapshot_that_is_not_what_was_asked_for_says_so(tmp_path: Path) -> None:
+    """Goal: another number of blocks was ignored, other spare blocks were called another geometry,
+    and of a store's image it was said that something was not found."""
+    image, store = tmp_path / "chip.img", tmp_path / "store.img"
+    chip = ("--chip", "W25N01GV")
+    arguments = ("replay", "gen:uniform,requests=100", *chip, "--snapshot")
+    assert _run(*arguments, image, "--blocks", 64).exit_code == 0
+    assert _run("store", store, "format", *chip, "--blocks", 64).exit_code == 0
+    left = image.read_bytes()
+    for line, says in (
+        ((image, "--blocks", 128), "holds a chip of 64 blocks, not of 128"),
+        ((image, "--spare-blocks", 30), "give the spare blocks that it was formatted with"),
+        ((store,), "this chip holds no tree: what is there is store"),
+    ):
+        done = _run(*arguments, *line)
+        assert done.exit_code == 2, done.output
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert image.read_bytes() == left
+    done = _run("store", image, "ls")
+    assert done.exit_code == 2
+    assert "no store on this chip, but a device of the layer tree" in done.stderr
+
+
 def test_info_and_convert_agree(tmp_path: Path) -> None:
     """Goal: every format we write says the same of the same trace."""
     source = "gen:tpc,requests=2K,footprint=8M"

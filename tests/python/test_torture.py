@@ -3,6 +3,9 @@
 jobs, with a text that replays; bad requests and bad histories are refused with their place."""
 
 import json
+import re
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,16 @@ def test_seeds_go_well_on_parts_without_a_spare_area(chip: str) -> None:
     value = _json("torture", "tree", "--seeds", 12, "--seed", 500, "--chip", chip)
     assert value["result"]["found"] is None
     assert value["result"]["cuts"] > 20
+
+
+@pytest.mark.parametrize("subject", torture.SUBJECTS)
+@pytest.mark.parametrize("chip", ["SANDISK-SD-128M", "MICROSD-8G", "PCM-16M", "STTRAM-16M"])
+def test_a_part_that_is_no_raw_flash_is_refused(subject: str, chip: str) -> None:
+    """Goal: one sentence. A card or an NVM has no pages a block: the tree divided by them."""
+    done = _run("torture", subject, "--chip", chip, "--seeds", 2)
+    assert done.exit_code == 2
+    assert f"{chip} is no raw flash" in done.output
+    assert "Traceback" not in done.output
 
 
 def test_same_bytes_for_any_number_of_jobs() -> None:
@@ -182,3 +195,39 @@ def test_bad_history(tmp_path: Path) -> None:
     done = _run("torture", "--replay", path)
     assert done.exit_code == 2
     assert f"{path}: line 5: a tree has no verb 'jump'" in done.output
+
+
+#: What a reader of the page has: a driver. Here a twin with a number of blocks.
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <nandwich-sim/torture.h>
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/parts.h"
+int main(int count, char **words)
+{
+    struct nw_part part;
+    struct nw_nand *nand;
+    (void)nw_parts_get("W25N01GV", &part);
+    part.blocks = count > 1 ? (uint32_t)atoi(words[1]) : 0;
+    part.block_pages = 16;
+    part.factory_bad = 0;
+    (void)nw_nand_open(&nand, &(struct nw_nand_config){.part = &part});
+    struct nw_chip *chip = nw_nand_chip(nand);
+"""
+
+
+def test_your_driver_as_the_page_shows_it(tmp_path: Path) -> None:
+    """Goal: who copies the page has a program that tells what came of it, whatever that is."""
+    assert paths.CHECKOUT is not None
+    page = (paths.CHECKOUT / "docs" / "torture.md").read_text()
+    [snippet] = re.findall(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    [line] = re.findall(r"^    (gcc torture\.c .*?[^\\])$", page, re.MULTILINE | re.DOTALL)
+    source, program = tmp_path / "torture.c", tmp_path / "torture"
+    source.write_text(DRIVER + snippet + "    return 0;\n}\n")
+    command = shlex.split(line.replace("\\\n", " "))
+    command[1], command[3] = str(source), str(program)
+    subprocess.run([*command, "-Itwin/include", "-Wall", "-Werror"], check=True, cwd=paths.CHECKOUT)
+    for blocks, says in ((24, "100 runs went well\n"), (4, "not tortured: ")):
+        done = subprocess.run([program, str(blocks)], check=True, capture_output=True, text=True)
+        assert done.stdout.startswith(says), done.stdout

@@ -15,7 +15,8 @@ static const char *const torn_words[] = {"any",        "old",        "new",    "
 static const char *const verb_words[] = {"any", "read", "program", "erase", "is-bad", "mark-bad",
                                          "copy", NULL};
 static const char *const how_words[] = {"undone", "done", "ecc", "wrong", NULL};
-static const char *const doom_words[] = {"erase", "program", NULL};
+static const char *const doom_words[] = {"erase", "program", "erase-and-mark", "program-and-mark",
+                                         NULL};
 
 const struct sim_verb sim_verbs[SIM_COMMON] = {
     [SIM_PLUG] = {"plug", "power goes, comes back, and the device is mounted", {{0}}, 0},

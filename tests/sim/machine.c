@@ -358,7 +358,10 @@ static int common(struct sim_machine *machine, const struct sim_step *step)
         sim_gate_cut(&machine->gate, NULL);
         return 0;
     case SIM_DOOM:
-        nw_nand_doom(machine->nand, step->args[0] % blocks, step->args[1] != 0);
+        nw_nand_doom(machine->nand, step->args[0] % blocks, (int)(step->args[1] & 1U));
+        if (step->args[1] > 1U) {
+            nw_nand_doom_marks(machine->nand, step->args[0] % blocks);
+        }
         return 0;
     default: nw_nand_flip(machine->nand, step->args[0] % pages, step->args[1] % bits); return 0;
     }
@@ -459,6 +462,7 @@ int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
         subject->chip = &machine->ecc.chip;
     }
     if (head->oob != 0 && result == NW_OK) {
+        machine->gate.ops.mark_bad = NULL; /* as of parts without spare bytes */
         result = open_oob(machine);
         subject->chip = &machine->oob.chip;
     }

@@ -618,10 +618,10 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
 #define KIND(word, line, mounts, fits, fills, asks, bounds)                                       \
     const struct sim_kind sim_kind_##word = {                                                     \
         COMMON, .name = #word, .what = line, .verb_count = VERBS, .layer = &nw_layer_##word,      \
-        .reads_again = (mounts) != NULL, .mount = mounts, .menu = menu,                           \
-        .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5, .model = block_model,       \
-        .state = block_state, .may_fill = fills, .most = asks, .bounded = bounds,                 \
-        .audit = block_audit, .fit = fits}
+        .reads_again = (mounts) != NULL, .marks_fail = (mounts) != NULL, .mount = mounts,         \
+        .menu = menu, .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5,               \
+        .model = block_model, .state = block_state, .may_fill = fills, .most = asks,              \
+        .bounded = bounds, .audit = block_audit, .fit = fits}
 
 /* So many calls of one kind, and mounts. */
 static struct sim_most so_many(const struct sim_subject *subject, enum nw_ftl_tree_call call,
@@ -651,14 +651,10 @@ static struct sim_most tree_most(const struct sim_subject *subject, const struct
         return so_many(subject, NW_FTL_TREE_MOUNT, 1, 0);
     }
     uint32_t count = request(own, step->args[0], step->args[1]).count;
-    struct sim_most most;
 
     switch (step->verb - SIM_COMMON) {
     case READ:
-        most = so_many(subject, NW_FTL_TREE_READ, count, clean ? 0U : 1U);
-        most.programs = 0;
-        most.erases = 0;
-        return most;
+        return so_many(subject, NW_FTL_TREE_READ, count, clean ? 0U : 1U);
     case SYNC:
         return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX}
                                           : so_many(subject, NW_FTL_TREE_CHANGE, 2, 2);

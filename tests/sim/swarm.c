@@ -373,7 +373,7 @@ static int play_doom(struct player *player)
 
     player->mood.dooms--;
     step.args[0] = below(random, player->machine.gate.chip.geometry.blocks);
-    step.args[1] = below(random, 2);
+    step.args[1] = below(random, player->machine.subject.kind->marks_fail ? 4 : 2);
     return play(player, step);
 }
 

@@ -124,7 +124,7 @@ int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
  * read counts twice, for it may fail once. A change in which a program fails, or behind one whose
  * mount failed, takes two changes and a mount; with a second failure in it two mounts. Idle time
  * takes a step, one more for each 10 reads, 6 programs and an erase that its budget has room for by
- * the chip's times, and likewise a mount or two; a read behind such a mount one mount's reads.
+ * the chip's times, and likewise a mount or two. A read behind a mount that failed takes a mount.
  * NW_ERR_CONFIG.
  */
 enum nw_ftl_tree_call {

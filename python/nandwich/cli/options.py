@@ -2,6 +2,7 @@
 """Options and parameter types the verbs share."""
 
 import errno
+import importlib.util
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from nandwich import files, quantities
-from nandwich.errors import InputError, not_written
+from nandwich.errors import InputError, RunError, not_written
 from nandwich.twin import timelines
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -82,6 +83,24 @@ class Address(click.ParamType[int]):
         if not 0 <= address < 1 << 32:
             self.fail(f"{value!r} is no address below 4 GB, say 0x60000000.", param, ctx)
         return address
+
+
+class Count(click.ParamType[int]):
+    """A count like 5000, 200K or 1.5M, not below the least."""
+
+    name = "count"
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = value if isinstance(value, int) else quantities.count(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if number < self._least:
+            self.fail(f"{value!r} is too few: {self._least} at least", param, ctx)
+        return int(number)
 
 
 #: `type=ADDRESS` makes an option take "0x60000000".
@@ -249,4 +268,28 @@ def json_option(function: _Decorated) -> _Decorated:
         metavar="FILE|-",
         callback=writable,
         help="Write the result as JSON to FILE, or to stdout with '-' (then no table).",
+    )(function)
+
+
+def _scheduler(_ctx: click.Context, _param: click.Parameter, address: str) -> str:
+    kind, _, rest = address.partition(":")
+    if kind == "local":
+        if not rest.isdigit() or not 1 <= int(rest) <= 256:
+            raise InputError(f"--scheduler {address}: how many workers? Say local:4, 256 at most")
+    elif address and not rest.startswith("//"):
+        raise InputError(f"--scheduler {address}: wanted tcp://HOST:PORT, or local:4")
+    if address and importlib.util.find_spec("distributed") is None:
+        raise RunError("--scheduler needs dask.distributed: pip install 'nandwich[scale]'")
+    return address
+
+
+def scheduler_option(function: _Decorated) -> _Decorated:
+    """Adds `--scheduler ADDRESS` as the argument `scheduler` ("" when not asked for)."""
+    return click.option(
+        "--scheduler",
+        default="",
+        metavar="ADDRESS",
+        callback=_scheduler,
+        help="Who plays instead of --jobs: the workers of dask.distributed at tcp://HOST:PORT; "
+        "local:4 starts four here.",
     )(function)

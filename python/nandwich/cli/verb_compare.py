@@ -18,6 +18,7 @@ from nandwich.cli.options import json_option, writable
 from nandwich.cli.points import Point
 from nandwich.cli.series import Series
 from nandwich.errors import InputError, RunError, not_written
+from nandwich.quantities import format_size
 from nandwich.replay import play, pool
 from nandwich.results import comparison, figures, read, tables
 from nandwich.results.comparison import Comparison, Entry
@@ -26,6 +27,8 @@ from nandwich.twin import parts
 
 _LOOK_AT = 4096
 _JOBS = (".ini", ".job", ".fio")
+#: Devices so many times larger than others are other work for a workload.
+_UNLIKE = 2
 _SECTION = re.compile(rb"(?:[;#][^\n]*\n\s*)*\[[^][\n]+\]\s*(?:\n|\Z)")
 #: Configurations without figures, and what is said over them.
 _STATES = (
@@ -258,12 +261,27 @@ def _tell(result: Comparison, kind: str, *, every: bool) -> None:
     layers = {one.config.get("ftl", "") for entry in result.done for one in entry.results}
     if models := play.models_among(layers):
         click.echo(models)
+    if unlike := _unlike(result):
+        click.echo(textwrap.fill(unlike, tables.WIDTH))
     for state, head in _STATES:
         entries = [entry for entry in result.entries if entry.state == state]
         if entries:
             click.echo(f"\n{head}:")
         for entry in entries:
             click.echo(f"  {entry.name}: {entry.why}" if entry.why else f"  {entry.name}")
+
+
+def _unlike(result: Comparison) -> str:
+    """That devices are of very different sizes, "" where they are not."""
+    rooms = [line for line in result.lines if line.metric.key == "device_bytes"]
+    sizes = [spread.mean for line in rooms for spread in line.spreads if spread is not None]
+    if not sizes or max(sizes) < _UNLIKE * min(sizes):
+        return ""
+    least, most = (format_size(round(size)) for size in (min(sizes), max(sizes)))
+    return (
+        f"not comparable: the devices have from {least} to {most}, and a workload covers the one "
+        "it is played on; footprint=SIZE gives all the same"
+    )
 
 
 def _equal(result: Comparison) -> str:

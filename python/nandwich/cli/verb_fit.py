@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich fit`: what the tree costs on a part with a RAM, and what more RAM brings."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, json_option, overlong_options, trace_options
+from nandwich.cli.options import SIZE, Count, json_option, overlong_options, trace_options
 from nandwich.errors import InputError
 from nandwich.quantities import format_energy, format_size, format_time
 from nandwich.replay import fit, play
@@ -49,8 +50,8 @@ _REQUESTS = 100_000
 @overlong_options
 @click.option(
     "--requests",
-    type=click.IntRange(1, 10**9),
-    help="Played on each layer after the device was written full. "
+    type=Count(1),
+    help="Counted on each layer once it is at rest, like 400K. "
     f"[default: {_REQUESTS}, of a trace all]",
 )
 @click.option(
@@ -80,9 +81,11 @@ def command(
     """What the tree layer costs on a part with a RAM, and what less and more RAM bring.
 
     The layer is formatted on a twin of the part, written full once and played with the workload or
-    the trace: with the least RAM that it works with, with the RAM there is, and with twice as much.
-    Beyond the least RAM is a cache of its map. When there is less, the answer says what it needs,
-    and how much of the part the RAM could serve. Exit code 1 when nothing fits.
+    the trace until it is at rest: until the writes of a whole device take as many programs as those
+    before. Then it is counted: with the least RAM that it works with, with the RAM there is, and
+    with twice as much. Beyond the least RAM is a cache of its map, up to the whole of it. When
+    there is less, the answer says what it needs, and how much of the part the RAM could serve. Exit
+    code 1 when nothing fits.
 
     A second table tells the most that a change and a mount take, whatever the device went through:
     computed, not met.
@@ -141,11 +144,14 @@ def _show(value: dict[str, Any]) -> None:
     fitting = [row for row in value["layers"] if row["fits"]]
     if fitting:
         heads = (
-            "layer", "RAM", "code", "room for data", "programs a write", "energy", "time",
-            "reads a read", "longest call", "mount", "life",
+            "layer", "RAM", "code", "room for data", "programs a write", "erases a write", "energy",
+            "time", "reads a read", "longest call", "mount", "life",
         )  # fmt: skip
-        output.print_table(heads, [cells for row in fitting for cells in _lines(row, value)])
+        shown = [one for row in fitting for one in _beside(row, value)]
+        output.print_table(heads, [_cells(row, how) for how, row in shown])
         _show_longest(fitting)
+        for text in _remarks([row for _, row in shown], value):
+            output.talk(text)
     rest = [row for row in value["layers"] if not row["fits"]]
     if rest:
         click.echo("\nwhat does not fit:" if fitting else "no layer fits:")
@@ -157,21 +163,49 @@ def _show(value: dict[str, Any]) -> None:
     if value["store_ram_bytes"] is not None:
         size = format_size(value["store_ram_bytes"])
         click.echo(f"\nan object store keeps no map of sectors: {size} of RAM on this part")
-    if fitting:
-        if models := play.models_among([row["layer"] for row in fitting]):
-            output.talk(models)
-        output.talk(
-            "energy and time are of a write; life: host bytes until all blocks are worn evenly; "
-            "code: Cortex-M3"
-        )
+
+
+def _remarks(rows: list[dict[str, Any]], value: dict[str, Any]) -> Iterator[str]:
+    """What one has to know to read the table."""
+    if models := play.models_among([row["layer"] for row in rows]):
+        yield models
+    yield (
+        "energy and time are of a write; life: host bytes until all blocks are worn evenly; "
+        "code: Cortex-M3"
+    )
+    yield (
+        "of a chip with as many bad blocks as the part may have when new; another seed tells some "
+        "2 % more or less"
+    )
+    restless = dict.fromkeys(row["layer"] for row in rows if not row["at_rest"])
+    if restless:
+        yield f"{', '.join(restless)}: not at rest: programs a write were still changing"
+    if value["untold"]:
+        yield f"-: the part tells no {' and no '.join(value['untold'])}"
+    if value["below"] is not None:
+        yield _below(value["below"])
+    yield "swap may forget with power: for that there is lavish, which is not asked here"
+
+
+def _below(below: dict[str, Any]) -> str:
+    takes = (
+        f"takes {format_size(below['code_bytes'])} of code and {format_size(below['ram_bytes'])} "
+        "of RAM, not counted above"
+    )
+    if below["filter"] == "ecc":
+        return f"the part corrects no bits: nw_ecc below, unless its controller does, {takes}"
+    return (
+        f"the part has no spare area: nw_oob below makes pages of {below['page_bytes']} B and "
+        f"joins {below['joined_blocks']} of its blocks to one; it {takes}"
+    )
 
 
 def _show_longest(rows: list[dict[str, Any]]) -> None:
     """What no call takes more than, of the layers that compute it."""
-    heads = ("never more than", "reads", "programs", "erases", "time")
+    heads = ("never more than", "reads", "programs", "erases", "at typical times")
     told = [
         (f"{row['layer']}: {name}", f"{most['reads']:,}", f"{most['programs']:,}",
-         f"{most['erases']:,}", format_time(most["time_ns"]))
+         f"{most['erases']:,}", _shown(most, "time_ns", format_time))
         for row in rows
         for name, most in (
             ("write, trim or sync", row["longest_change"]),
@@ -184,13 +218,21 @@ def _show_longest(rows: list[dict[str, Any]]) -> None:
         output.print_table(heads, told)
 
 
-def _lines(row: dict[str, Any], value: dict[str, Any]) -> list[tuple[object, ...]]:
+def _beside(row: dict[str, Any], value: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Of the tree also what less RAM and more of it bring."""
     if row["layer"] != fit.LAYER:
-        return [_cells(row)]
+        return [("", row)]
     beside = value[fit.LAYER]
     named = (("the least RAM", beside["least"]), ("", row), ("twice the RAM", beside["twice"]))
-    return [_cells(one, how) for how, one in named if one is not None]
+    return [(how, one) for how, one in named if one is not None]
+
+
+def _shown(row: dict[str, Any], key: str, form: Callable[[int], str]) -> str:
+    """A figure by three digits: the next ones hang on the seed."""
+    if row[key] is None:
+        return "-"
+    number, unit = form(row[key]).split()
+    return f"{number if float(number) >= 1000 else f'{float(number):.3g}'} {unit}"
 
 
 def _cells(row: dict[str, Any], how: str = "") -> tuple[object, ...]:
@@ -198,19 +240,23 @@ def _cells(row: dict[str, Any], how: str = "") -> tuple[object, ...]:
     if row["config"]:
         name += " (" + ", ".join(f"{key} {size}" for key, size in row["config"].items()) + ")"
 
-    def shown(key: str, form: Any) -> str:
-        return "-" if row[key] is None else str(form(row[key]))
+    def sized(key: str) -> str:
+        return "-" if row[key] is None else format_size(row[key])
+
+    def ratio(key: str, digits: int) -> str:
+        return "-" if row[key] is None else f"{row[key]:.{digits}f}"
 
     return (
         name.replace("log_blocks", "log blocks"),
-        shown("ram_bytes", format_size),
-        shown("code_bytes", format_size),
-        shown("device_bytes", format_size),
-        shown("programs_a_write", lambda number: f"{number:.2f}"),
-        shown("energy_pj_a_write", format_energy),
-        shown("time_ns_a_write", format_time),
-        shown("reads_a_read", lambda number: f"{number:.2f}"),
-        shown("longest_call_ns", format_time),
-        shown("mount_ns", format_time),
-        shown("life_bytes", format_size),
+        sized("ram_bytes"),
+        sized("code_bytes"),
+        sized("device_bytes"),
+        ratio("programs_a_write", 2),
+        ratio("erases_a_write", 4),
+        _shown(row, "energy_pj_a_write", format_energy),
+        _shown(row, "time_ns_a_write", format_time),
+        ratio("reads_a_read", 2),
+        _shown(row, "longest_call_ns", format_time),
+        _shown(row, "mount_ns", format_time),
+        _shown(row, "life_bytes", format_size),
     )

@@ -8,11 +8,11 @@ import click
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import json_option, scheduler_option, writable
 from nandwich.cli.sweep import export
+from nandwich.cli.sweep.engine import places
 from nandwich.cli.sweep.kept import Store
 from nandwich.errors import InputError, RunError
-from nandwich.replay import pool
 
 _EPILOG = """\b
 SPEC.toml:
@@ -51,6 +51,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="SPEC.toml")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Replays at a time. [default: all cores]")
+@scheduler_option
 @click.option(
     "--store",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -75,6 +76,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 def command(
     file: Path,
     jobs: int | None,
+    scheduler: str,
     store: Path | None,
     table: str | None,
     again: bool,
@@ -99,7 +101,7 @@ def command(
     if (dry_run or node is not None) and (table or json_target):
         raise InputError("--dry-run and --node play nothing: leave out --export and --json")
     asked = work.asked(read)
-    workers = jobs or pool.processors()
+    workers = places(jobs, scheduler)
     if node is not None:
         if node >= read.fleet.count:
             raise InputError(f"--node {node}: the nodes are 0 to {read.fleet.count - 1}")
@@ -108,7 +110,7 @@ def command(
     if dry_run:
         work.tell_plan(asked, Store(target), workers)
         return
-    end = work.lived(asked, target, workers, again=again)
+    end = work.lived(asked, target, workers, again=again, scheduler=scheduler)
     work.write(asked, end, file, table, json_target)
     if json_target != "-":
         work.show(asked, end)

@@ -14,6 +14,7 @@ from nandwich.cli.command import Command
 from nandwich.cli.options import (
     LAYER_FIGURES,
     TAKEN_BY,
+    Count,
     Quantity,
     json_option,
     layer_options,
@@ -55,20 +56,6 @@ class _Share(click.ParamType[int]):
         if permille > 100_000:
             self.fail(f"'{value}': at most 100 times the device", param, ctx)
         return round(permille)
-
-
-class _Count(click.ParamType[int]):
-    """A count like 5000, 200K or 1.5M."""
-
-    name = "count"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        try:
-            return replay.count(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 class _Lives(click.ParamType[tuple[int, ...]]):
@@ -225,7 +212,7 @@ _OOB_FIGURES = ("page_bytes", "join")
 )
 @click.option("--until-worn", is_flag=True, help="Plays on until the device refuses.")
 @click.option(
-    "--limit", type=_Count(), default=0, metavar="COUNT", help="Requests at most; 0: all."
+    "--limit", type=Count(0), default=0, metavar="COUNT", help="Requests at most; 0: all."
 )
 @click.option(
     "--precondition",

@@ -12,14 +12,14 @@ import click
 from nandwich import files, locks, quantities
 from nandwich.cli import output, signals
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import json_option, scheduler_option, writable
 from nandwich.cli.sweep import export, spec
-from nandwich.cli.sweep.engine import Engine
+from nandwich.cli.sweep.engine import Engine, places
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.sweep.point import Keys, Point, is_file
 from nandwich.cli.sweep.verbs import VERBS
 from nandwich.errors import InputError, RunError, not_written
-from nandwich.replay import play, pool
+from nandwich.replay import play
 
 _MOST_NAME = 100
 _SHOWN = {"done": "done", "no room": "with no room", "failed": "failed"}
@@ -42,6 +42,7 @@ Examples:
   nandwich sweep ram.toml --export ram.csv
   nandwich sweep ram.toml --dry-run
   nandwich sweep ram.toml --jobs 8 --store /data/ram.sqlite --export ram.parquet
+  nandwich sweep ram.toml --scheduler tcp://lab:8786 --export ram.csv
   nandwich sweep ram.toml --keep results && nandwich report results/*.json -o ram.html
 """
 
@@ -56,6 +57,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="SPEC.toml")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Points at a time. [default: all cores]")
+@scheduler_option
 @click.option(
     "--store",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -81,6 +83,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
 def command(
     file: Path,
     jobs: int | None,
+    scheduler: str,
     store: Path | None,
     table: str | None,
     keep: str,
@@ -93,14 +96,15 @@ def command(
     Each result is kept as soon as it is there, under its command line, the version of the code and
     its input files; what is known is not played again. Ctrl-C, or the end of this process by
     whatever signal, loses only the points that were being played. One whose process dies is played
-    once more. Exports have the same bytes, whatever --jobs is. Exit code 1 when a point failed; it
+    once more. Exports have the same bytes, whatever --jobs and
+    --scheduler are. Exit code 1 when a point failed; it
     is listed with the line that repeats it.
     """
     target = store or file.with_suffix(".sqlite")
     asked = spec.read(file).points
     inputs = [file, *_files(asked)]
     output.check_apart(inputs, (target, table, json_target))
-    workers = jobs or pool.processors()
+    workers = places(jobs, scheduler)
     if dry_run:
         if table or keep or json_target:
             raise InputError("--dry-run plays nothing: leave out --export, --keep and --json")
@@ -108,8 +112,12 @@ def command(
         return
     lock = locks.Lock(target)
     try:
-        with signals.unwinding(), Store(target) as results:
-            played = Engine(results, workers, lock, again=again).play(asked)
+        with (
+            signals.unwinding(),
+            Store(target) as results,
+            Engine(results, workers, lock, again=again, scheduler=scheduler) as engine,
+        ):
+            played = engine.play(asked)
     finally:
         lock.release()
     _write(inputs, asked, played, table, json_target)

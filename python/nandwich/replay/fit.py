@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tree costs on a part with a RAM under one source of requests, models beside it.
 
-Each layer is formatted on a metadata-only twin, written full once, played with the source, asked
-for reads at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
+Each layer is formatted on a metadata-only twin, written full once, and played with the source until
+it is at rest: until two windows in a row, each of as many writes as the device has sectors, take
+the same programs a write. Then the source is played again and counted, the device asked for reads
+at random, saved and mounted again, where it can be. Its RAM is what the C code asks for. The chip
+has as many bad blocks as the part may have when new: with fewer a write takes less.
 """
 
 import re
@@ -21,9 +24,16 @@ from nandwich.twin import parts
 LAYER = "tree"
 #: All others: there to compare with.
 MODELS = tuple(name for name in play.LAYERS if name not in (LAYER, "lavish"))
-#: Code and constants on Cortex-M3 at -Os with all it uses: format, mount and every verb.
-CODE_BYTES = 13306
+#: Code and constants on Cortex-M3 at -Os, as `nandwich bench size` has them, and its test.
+CODE_BYTES = 13094
+#: The same of the filters below it.
+BELOW_CODE_BYTES = {"oob": 1284, "ecc": 2136}
 _READS = 20_000
+#: Two windows are alike that differ by no more than this share, and so many are played at the most.
+_ALIKE = 0.01
+_WINDOWS = 16
+_MOST_REQUESTS = 64  # for each write
+_ENDLESS = 2**31
 #: Room beside each page, in a layer's refusal.
 _SPARE = re.compile(
     r"does not work on (?P<chip>\S+) .*?(?P<have>\d+) B of spare a page"
@@ -39,7 +49,7 @@ class Question:
     chip: str
     ram_bytes: int
     source: str  # as `nandwich replay` takes it
-    requests: int = 100_000  # at most; 0: all that the source has
+    requests: int = 100_000  # counted, at most; 0: all that the source has
     blocks: int = 0
     seed: int = 1
     models: bool = False
@@ -60,6 +70,7 @@ class Question:
             arrivals=False,
             limit=self.requests,
             precondition=1000,
+            most_bad=True,
             seed=self.seed,
             **self.reading,
         )
@@ -78,8 +89,44 @@ def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]
         advance(1)
     beside = _beside(question, rows[0])
     advance(1)
+    below = _below(question, rows[0]["config"]) if rows[0]["fits"] else None
     rows.sort(key=lambda row: (not row["fits"], row["programs_a_write"] or 0.0))
-    return {"layers": rows, LAYER: beside, "store_ram_bytes": _store_ram_bytes(question)}
+    return {
+        "layers": rows,
+        LAYER: beside,
+        "below": below,
+        "untold": _untold(part),
+        "store_ram_bytes": _store_ram_bytes(question),
+    }
+
+
+def _untold(part: _native.Part) -> list[str]:
+    """What the part tells nothing of: times, energies, endurance."""
+    verbs = ("read", "program", "erase")
+    told = {
+        "times": any(part.number(f"{verb}.time") for verb in verbs),
+        "energies": any(part.number(f"{verb}.energy") for verb in verbs),
+        "endurance": part.number("endurance") != 0,
+    }
+    return [name for name, is_told in told.items() if not is_told]
+
+
+def _below(question: Question, config: dict[str, int]) -> dict[str, Any] | None:
+    """The filter that the part needs below the tree, and what that one makes of the part."""
+    device = _open(question, LAYER, config, question.blocks)
+    return next(
+        (
+            {
+                "filter": name,
+                "ram_bytes": ram_bytes,
+                "code_bytes": BELOW_CODE_BYTES[name],
+                "page_bytes": device.sector_bytes,
+                "joined_blocks": device.joined,
+            }
+            for name, ram_bytes in device.below().items()
+        ),
+        None,
+    )
 
 
 def _beside(question: Question, row: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
@@ -99,8 +146,13 @@ def _check_source(question: Question, device_bytes: int) -> None:
     """InputError for a source that is bad on any layer: it would be said of each."""
     options = question.options
     source = play.open_source(options, device_bytes)
-    if not play.is_generated(options.source):
-        play.survey(source, limit=options.limit)
+    facts = play.survey(source, limit=options.limit)
+    if play.is_generated(options.source) and facts["extent_bytes"] > device_bytes:
+        size = quantities.format_size(device_bytes)
+        raise InputError(
+            f"{options.source} asks for {quantities.format_size(facts['extent_bytes'])}, and all "
+            f"of {options.chip} is {size}: give a smaller footprint"
+        )
 
 
 def _row(question: Question, layer: str) -> dict[str, Any]:
@@ -112,7 +164,9 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "code_bytes": CODE_BYTES if layer == LAYER else None,
         "sectors": None,
         "device_bytes": None,
+        "at_rest": None,
         "programs_a_write": None,
+        "erases_a_write": None,
         "energy_pj_a_write": None,
         "time_ns_a_write": None,
         "reads_a_read": None,
@@ -125,7 +179,11 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "why": "",
     }
     needs: list[int] = []
-    for config in room.configs(layer):
+
+    def opened(config: room.Config) -> _native.ReplayDevice:
+        return _open(question, layer, config, question.blocks)
+
+    for config in room.configs(layer, question.ram_bytes, opened):
         options = replace(question.options, ftl=layer, layer=config)
         try:
             played = play.prepare(options)
@@ -161,12 +219,12 @@ def _too_little(question: Question, layer: str, need: int, blocks: int) -> str:
 
 def _most_blocks(question: Question, layer: str, blocks: int) -> int:
     """Most blocks of the chip that the layer can look after with this RAM; 0: none."""
-    *_, config = room.configs(layer)
+    config = room.least(layer)
     fewest, too_many = 0, blocks
     while too_many - fewest > 1:
         middle = (fewest + too_many) // 2
         try:
-            device = _open(question, layer, config, middle)
+            device = _open(question, layer, config, max(1, middle))
         except InputError:  # so few that the layer cannot work; it may with more
             need = 0
         else:
@@ -176,7 +234,7 @@ def _most_blocks(question: Question, layer: str, blocks: int) -> int:
         else:
             too_many = middle
     try:
-        return fewest if _open(question, layer, config, fewest) else 0
+        return fewest if _open(question, layer, config, max(1, fewest)) else 0
     except InputError:
         return 0
 
@@ -186,7 +244,7 @@ def _open(
 ) -> _native.ReplayDevice:
     try:
         return _native.ReplayDevice(
-            parts.resolve(question.chip), layer, config=config, blocks=max(1, blocks)
+            parts.resolve(question.chip), layer, config=config, blocks=blocks, seed=question.seed
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -204,7 +262,7 @@ def _store_ram_bytes(question: Question) -> int | None:
 
 def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     """What one layer took for the source, for reads at random, and for a mount behind them."""
-    played.precondition(lambda _: None)
+    at_rest = _settle(played)
     played.run(lambda _: None)
     value = play.as_json(played)
     result, derived = value["result"], value["derived"]
@@ -216,21 +274,73 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     writes = result["layer"]["host_writes"]
     mean = derived["erases_mean"]
     life = int(result["bytes_written"] * played.device.endurance / mean) if mean else None
-    longest = played.device.longest()
+    longest: dict[str, dict[str, Any]] = dict(played.device.longest())
+    reads = _reads(question, played)
+    mount = _mount(played) if played.options.ftl == LAYER else None
+    untold = _untold(parts.resolve(question.chip))
+
+    def told(what: str, figure: int | None) -> int | None:
+        return None if what in untold else figure
+
+    if "times" in untold:
+        longest = {call: most | {"time_ns": None} for call, most in longest.items()}
     return {
         "ram_bytes": room.ram_bytes(played.device),
         "sectors": played.device.sectors,
         "device_bytes": played.device_bytes,
+        "at_rest": at_rest,
         "programs_a_write": derived["write_amplification"],
-        "energy_pj_a_write": result["energy_pj"] // writes if writes else None,
-        "time_ns_a_write": result["busy_ns"] // writes if writes else None,
-        "longest_call_ns": result["worst_call_ns"],
+        "erases_a_write": round(result["layer"]["erases"] / writes, 5) if writes else None,
+        "energy_pj_a_write": told("energies", result["energy_pj"] // writes if writes else None),
+        "time_ns_a_write": told("times", result["busy_ns"] // writes if writes else None),
+        "longest_call_ns": told("times", result["worst_call_ns"]),
         "longest_change": longest.get("change"),
         "longest_mount": longest.get("mount"),
-        "life_bytes": life,
-        **_reads(question, played),
-        **(_mount(played) if played.options.ftl == LAYER else {}),
+        "life_bytes": told("endurance", life),
+        **reads,
+        **({} if mount is None else {**mount, "mount_ns": told("times", mount["mount_ns"])}),
     }
+
+
+def _settle(played: play.Play) -> bool:
+    """Plays the source, as often as it takes, on a device written full until it is at rest.
+    Whether it is: not where the source writes nothing, or goes on to change what it takes."""
+    options, device = played.options, played.device
+    source = play.endless(options, played.device_bytes) or played.source
+    extent = max(1, played.facts["extent_bytes"])
+    windows = _native.Replay(
+        device, source, repeat=_ENDLESS, precondition=options.precondition, extent=extent,
+        fit=options.fit, seed=options.seed,
+    )  # fmt: skip
+    while windows.precondition(_STEP):
+        pass
+    if not played.facts["writes"]["count"]:
+        return True
+    windows.run(0)  # counting begins
+    before = 0.0
+    for _ in range(_WINDOWS):
+        programs = _window(windows, device.sectors)
+        if programs is None:
+            return False
+        if abs(programs - before) <= _ALIKE * programs:
+            return True
+        before = programs
+    return False
+
+
+def _window(windows: _native.Replay, writes: int) -> float | None:
+    """Programs a write of so many sectors written, or a few more; None: that cannot be, or nearly
+    all that the source does is something else."""
+    begun = now = windows.result()["layer"]
+    most = _MOST_REQUESTS * writes
+    while (left := begun["host_writes"] + writes - now["host_writes"]) > 0:
+        requests = max(1, min(_STEP, left // 8))
+        most -= requests
+        if not windows.run(requests) or most < 0:
+            return None
+        now = windows.result()["layer"]
+    programs, written = (now[key] - begun[key] for key in ("programs", "host_writes"))
+    return float(programs / written)
 
 
 def _reads(question: Question, played: play.Play) -> dict[str, Any]:

@@ -25,7 +25,6 @@ TIERS = tuple(TIER_NEEDS)
 WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
-_MOST = 2**64 - 1  # of every figure
 _NVM_MOST = 2**31  # bytes
 _BLOCKS_MOST = 2**16  # of a chip on which a layer works
 _THETA_MOST = 4000  # thousandths
@@ -93,6 +92,7 @@ class Options:
     wear_out: bool = False
     lives: tuple[int, ...] = ()  # erases that each block bears, 0: bad when new; empty: drawn
     factory_bad: bool = True
+    most_bad: bool = False  # as many of these as the part may have
     seed: int = 1
     config: str = ""  # the file that some of these came from
     snapshot: str = ""
@@ -107,33 +107,15 @@ def _fraction(key: str, text: str) -> Fraction:
     return Fraction(match.group(1)) / (100 if match.group(2) else 1)
 
 
-def count(text: str) -> int:
-    """A count like 5000, 200K or 1.5M (thousands); ValueError."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMG]?)", text)
-    if match is None:
-        raise ValueError(f"'{text}' is no count; write it like 5000, 200K or 1.5M")
-    value = Fraction(match.group(1)) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[match.group(2)]
-    if value.denominator != 1:
-        raise ValueError(f"'{text}' is no whole number")
-    return _within(int(value))
-
-
-def _within(value: int) -> int:
-    """A number that the C side can be given; ValueError."""
-    if value > _MOST:
-        raise ValueError(f"at most {_MOST}")
-    return value
-
-
 def _figure(key: str, text: str) -> int:
     kind = FIGURES[key]
     try:
         if kind == "size":
-            return _within(quantities.parse(text, "size", bare=True))
+            return quantities.within(quantities.parse(text, "size", bare=True))
         if kind == "time":
-            return _within(quantities.parse(text, "time"))
+            return quantities.within(quantities.parse(text, "time"))
         if kind == "count":
-            return count(text)
+            return quantities.count(text)
     except ValueError as error:
         raise InputError(f"{key}={text}: {error}") from error
     value = _fraction(key, text) * 1000
@@ -172,6 +154,14 @@ def workload(text: str, device_bytes: int, seed: int) -> _native.Workload:
         return _native.Workload(name, changes, seed)
     except ValueError as error:
         raise InputError(f"{GENERATED}{text}: {error}") from error
+
+
+def endless(options: Options, device_bytes: int) -> _native.Workload | None:
+    """A workload that goes on and on; None for a recording, which can only be repeated."""
+    if not is_generated(options.source):
+        return None
+    text = f"{options.source.removeprefix(GENERATED)},requests={quantities.MOST}"
+    return workload(text, device_bytes, options.seed)
 
 
 def is_generated(source: str) -> bool:
@@ -365,10 +355,16 @@ def _device_in_ram(
         return options, _device(options, line)
     least: int | None = None
     refusal: InputError | None = None
-    for config in room.configs(options.ftl):
+
+    def with_figures(config: room.Config) -> Options:
+        return replace(options, layer={**options.layer, **config})
+
+    for config in room.configs(
+        options.ftl, options.ram, lambda config: _device(with_figures(config), None)
+    ):
         if config.keys() & options.layer.keys():
             continue  # the user has chosen that figure
-        tried = replace(options, layer={**options.layer, **config})
+        tried = with_figures(config)
         try:
             device = _device(tried, line)
         except InputError as error:
@@ -410,6 +406,7 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
             seed=options.seed,
             wear_out=options.wear_out or options.repeat == 0,
             factory_bad=options.factory_bad,
+            most_bad=options.most_bad,
             verify=options.verify,
             image=image,
             wear=options.wear,
@@ -576,6 +573,10 @@ class Play:
         return self.device.sectors * self.device.sector_bytes
 
 
+_SMALLER = "give a smaller footprint, or a larger --chip"
+_FITTED = "give --wrap or --scale, or a larger --chip"
+
+
 def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice) -> None:
     have = device.sectors * device.sector_bytes
     need = int(facts["extent_bytes"])
@@ -583,7 +584,7 @@ def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice)
         raise NoRoomError(
             f"{options.source} reaches {need} B ({quantities.format_size(need)}), but "
             f"{options.ftl} over {options.chip} has {have} B ({quantities.format_size(have)}): "
-            "give --wrap or --scale, or a larger --chip"
+            + (_SMALLER if is_generated(options.source) else _FITTED)
         )
 
 
@@ -775,7 +776,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "block_pages": play.device.block_pages,
             "sectors": play.device.sectors,
             "sector_bytes": play.device.sector_bytes,
-            "ram_bytes": play.device.ram_bytes,
+            "ram_bytes": room.ram_bytes(play.device),
             "endurance": play.device.endurance,
         },
         "tier": _tier(play),

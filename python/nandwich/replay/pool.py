@@ -164,7 +164,8 @@ class Pool:
                     advance(-worker.parts)
                     self._give(worker)
                     continue
-                outcome = _death(worker.process) if said is None else said
+                code = worker.process.exitcode or 0
+                outcome = said or Outcome("failed", why=death(code))
                 advance(PARTS - worker.parts)
                 self._give(worker)
                 yield ended, outcome
@@ -201,12 +202,11 @@ class Pool:
         return said
 
 
-def _death(process: ForkProcess) -> Outcome:
-    """What became of the point of a process that died."""
-    code = process.exitcode or 0
+def death(code: int) -> str:
+    """Why there is no result of a process that ended with this code."""
     how = f"by signal {-code}" if code < 0 else f"with code {code}"
     memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
-    return Outcome("failed", why=f"its process ended {how}{memory}")
+    return f"its process ended {how}{memory}"
 
 
 def processors() -> int:

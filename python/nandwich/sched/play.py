@@ -59,7 +59,7 @@ class Scenario:
     duration_ns: int = 10_000 * MS
     recording: tuple[tuple[int, int], ...] = ()  # time in ns and flow, instead of periods
     device: str = "SANDISK-SD-128M"
-    blocks: int = 256  # erase blocks used of a chip under the page FTL; cards are whole
+    blocks: int = 256  # erase blocks used of a chip under the model `page`; cards are whole
     processor: str = "cc1010"
     filled: bool = False  # a write fetches what its group holds, not a whole sector
     slots: int = 24

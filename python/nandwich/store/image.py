@@ -20,6 +20,8 @@ from nandwich.store import dump
 from nandwich.twin import parts
 
 #: Numbers of core/include/nandwich/error.h that are told apart here.
+#: What a chip holds beside which a store is not worth a word, as nw_identify() names it.
+_NO_OTHER = ("blank", "unknown", "store")
 ERR_CONFIG, ERR_FULL, ERR_NOT_FOUND, ERR_EXISTS, ERR_NAME = -1, -15, -18, -22, -23
 ERR_BLANK = -27
 
@@ -237,7 +239,10 @@ def _mounted(
         (store.mount if writes else store.mount_read_only)()
     except (ValueError, _native.StoreError) as error:
         if isinstance(error, ValueError) or error_of(error) in (ERR_NOT_FOUND, ERR_BLANK):
-            raise InputError(f"{path}: no store on this chip; make one with `format`") from error
+            there = "" if nand.holds in _NO_OTHER else f", but a device of the layer {nand.holds}"
+            raise InputError(
+                f"{path}: no store on this chip{there}; make one with `format`"
+            ) from error
         raise RunError(f"{path}: {error.args[1]}") from error
     return store, layout
 

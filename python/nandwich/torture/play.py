@@ -65,6 +65,8 @@ def _part(name: str) -> tuple[_native.Part | None, str]:
     if not name:
         return None, ""
     part = parts.resolve(name)
+    if part.text("kind") not in parts.FLASH:
+        raise InputError(f"{part.name} is no raw flash: there is nothing to torture on such a part")
     return part, "" if parts.is_file(name) else part.text("name")
 
 

@@ -165,14 +165,22 @@ static void say_stack(const char *name, int (*work)(void))
     firmware_say(name, result < 0 ? result : (int32_t)bytes);
 }
 
+/* With the layer's struct; 0: it does not work there. */
+static int32_t with_struct(size_t ram_bytes, size_t state_bytes)
+{
+    return ram_bytes == 0 ? 0 : (int32_t)(ram_bytes + state_bytes);
+}
+
 static void say_ram(const struct nw_geometry *geometry)
 {
     struct nw_chip part = {.ops = &ops, .geometry = *geometry};
     struct nw_ftl_lavish_config lavish = {.sectors = 1U << 20};
 
     lavish.sectors /= geometry->page_bytes;
-    firmware_say("tree", (int32_t)nw_ftl_tree_ram_bytes(&tree_config, geometry));
-    firmware_say("lavish", (int32_t)nw_ftl_lavish_ram_bytes(&lavish, &part));
+    firmware_say("tree", with_struct(nw_ftl_tree_ram_bytes(&tree_config, geometry),
+                                     sizeof(struct nw_ftl_tree)));
+    firmware_say("lavish", with_struct(nw_ftl_lavish_ram_bytes(&lavish, &part),
+                                       sizeof(struct nw_ftl_lavish)));
     firmware_say("store", (int32_t)nw_store_ram_bytes(&store_config, geometry));
 }
 

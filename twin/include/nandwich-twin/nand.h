@@ -58,6 +58,7 @@ extern "C" {
 #define NW_NAND_NODE_COSTS 0x20U  /* charge chip and processor, not the chip alone */
 #define NW_NAND_FACTORY_BAD 0x40U /* up to factory_bad blocks, seeded, are bad when new */
 #define NW_NAND_UNSTABLE 0x80U    /* what a cut leaves is drawn at each read, not at power-up */
+#define NW_NAND_FACTORY_MOST 0x100U /* with NW_NAND_FACTORY_BAD: as many as there may be */
 
 struct nw_nand_config {
     const struct nw_part *part; /* copied */
@@ -193,10 +194,11 @@ int nw_nand_block_bad(const struct nw_nand *nand, uint32_t block); /* marked */
 /* A program or erase failed, or is bound to. */
 int nw_nand_block_failed(const struct nw_nand *nand, uint32_t block);
 
-/* For tests and studies: age a block, make its next program or erase fail, flip a stored bit (bit
- * 8 x page_bytes and up lie in the spare) for good. */
+/* For tests and studies: age a block, make its next program or erase fail, or its marks too, flip a
+ * stored bit (bit 8 x page_bytes and up lie in the spare) for good. */
 void nw_nand_set_erases(struct nw_nand *nand, uint32_t block, uint32_t erases);
 void nw_nand_doom(struct nw_nand *nand, uint32_t block, int in_program);
+void nw_nand_doom_marks(struct nw_nand *nand, uint32_t block);
 void nw_nand_flip(struct nw_nand *nand, uint32_t page, uint32_t bit);
 
 /* The cells as a read would deliver them, without cost, check or error. */

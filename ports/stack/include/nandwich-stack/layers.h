@@ -27,7 +27,8 @@ struct nw_layer_config {
     uint8_t scrub_bits;    /* tree: bits corrected in a page, for which its block is cleaned */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
                             * nftl: most blocks of a chain */
-    uint8_t maps;          /* lavish, superblock: maps in RAM; tree: nodes in its cache */
+    uint16_t maps;         /* lavish, superblock: maps in RAM, up to 255; tree: nodes in its
+                            * cache */
     struct nw_wear *wear;  /* filled in by nw_stack_layer() */
 };
 

@@ -54,12 +54,15 @@ def asked(spec: Spec) -> Asked:
     return Asked(spec, chip, nodes.draw(spec.fleet, chip))
 
 
-def lived(one: Asked, store: Path, jobs: int, *, again: bool) -> Lived:
+def lived(one: Asked, store: Path, jobs: int, *, again: bool, scheduler: str = "") -> Lived:
     """Plays what is not known, and works out all nodes."""
     lock = locks.Lock(store)
     try:
-        with signals.unwinding(), Store(store) as results:
-            engine = Engine(results, jobs, lock, again=again)
+        with (
+            signals.unwinding(),
+            Store(store) as results,
+            Engine(results, jobs, lock, again=again, scheduler=scheduler) as engine,
+        ):
             found = shapes.found(one.spec, one.chip, one.nodes, engine.play)
     finally:
         lock.release()

@@ -1,37 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays points through a store: what it knows is not played, and what ends is kept at once."""
 
-import ctypes
-import signal
-from collections.abc import Sequence
-from contextlib import nullcontext
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from nandwich import locks
 from nandwich.cli import output
+from nandwich.cli.sweep import worker
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.sweep.point import Keys, Point, run_point
+from nandwich.errors import InputError, RunError
 from nandwich.replay import pool
 
+if TYPE_CHECKING:
+    from nandwich.cli.sweep.remote import Cluster
+
 _TRIES = 2  # of a point whose process dies
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def places(jobs: int | None, scheduler: str) -> int:
+    """How many points this machine plays at a time."""
+    if jobs and scheduler:
+        raise InputError("--jobs is of this machine: leave it out with --scheduler")
+    return jobs or pool.processors()
 
 
 class Engine:
-    """`jobs` processes of this machine play what `store` does not know.
+    """`jobs` processes of this machine play what `store` does not know; with a `scheduler` its
+    workers do. A context then.
 
     `lock` is that of the store; the processes do not hold it. With `again` points that failed are
     played again, once in the life of the engine.
     """
 
-    def __init__(self, store: Store, jobs: int, lock: locks.Lock, *, again: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        jobs: int,
+        lock: locks.Lock,
+        *,
+        again: bool = False,
+        scheduler: str = "",
+    ) -> None:
         self._store = store
         self._jobs = jobs
         self._lock = lock
         self._again = again
+        self._scheduler = scheduler
+        self._cluster: Cluster | None = None  # from the first point that is not known
         self._keys = Keys()
         self._found: dict[str, Kept] = {}  # by key
         self.played = 0  # by this engine: what was not known
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._cluster is not None:
+            self._cluster.close()
 
     def play(self, asked: Sequence[Point], bar: output.Progress | None = None) -> list[Kept]:
         """What became of each point, in their order. Progress is told on stderr, or by `bar`: a
@@ -62,24 +89,40 @@ class Engine:
 
     def _play(self, todo: dict[str, Point], bar: output.Progress | None) -> None:
         names = list(todo)
-        work = pool.Work(list(todo.values()), _outcome, _TRIES, self._begin)
         try:
             own = output.progress(output.counted(len(todo), "point"), len(todo), rate="points")
-            with nullcontext(bar) if bar else own as told, pool.Pool(work, self._jobs) as workers:
-                for number, outcome in workers.outcomes(lambda _: None):
+            with (
+                self._outcomes(list(todo.values())) as outcomes,
+                nullcontext(bar) if bar else own as told,
+            ):
+                for number, outcome in outcomes:
                     name = names[number]
                     self._found[name] = self._store.put(name, todo[name], _said(outcome))
                     self.played += 1
                     told.advance()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RunError):
             missing = len(todo.keys() - self._found.keys())
             output.talk(f"{output.counted(missing, 'point')} not played: the same line goes on")
             raise
 
+    @contextmanager
+    def _outcomes(self, points: list[Point]) -> Iterator[Iterator[tuple[int, pool.Outcome]]]:
+        """Numbers of points with what became of them, as they end."""
+        if not self._scheduler:
+            work = pool.Work(points, _outcome, _TRIES, self._begin)
+            with pool.Pool(work, self._jobs) as workers:
+                yield workers.outcomes(lambda _: None)
+            return
+        if self._cluster is None:
+            from nandwich.cli.sweep.remote import Cluster  # takes a second
+
+            self._cluster = Cluster(self._scheduler, _TRIES)
+        yield self._cluster.outcomes(points)
+
     def _begin(self) -> None:
         """What a process of the pool does first. It must not hold the store when the driver is
         gone, nor play on."""
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        worker.end_with_parent()
         self._lock.release()
 
 

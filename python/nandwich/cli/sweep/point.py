@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ class Point:
         return shlex.join(("nandwich", self.verb, *self.arguments))
 
 
-def run_point(point: Point) -> dict[str, Any]:
-    """Plays a point here and now.
+def run_point(point: Point, words: Sequence[str] | None = None) -> dict[str, Any]:
+    """Plays a point here and now; by `words`, where its files have other names here.
 
     `state` is done, "no room" or failed, `why` says why it is not done. `document` is the text that
     --json of the verb writes, "" where there is none. `took_ns` is by the host's clock.
@@ -61,7 +61,7 @@ def run_point(point: Point) -> dict[str, Any]:
     with _captured(point) as (said, talked):
         try:
             # In front: behind `--` it would be a word for the program.
-            arguments = ["--json", "-", *point.arguments]
+            arguments = ["--json", "-", *(point.arguments if words is None else words)]
             code = Verb(point.verb).command.main(
                 arguments, f"nandwich {point.verb}", standalone_mode=False
             )
@@ -137,13 +137,13 @@ class Keys:
         path = Path(name)
         try:
             digest = output.file_sha256(path)
-            inner = [self.hash(one) for one in _named(path)]
+            inner = [self.hash(one) for one in named(path)]
         except OSError as error:
             raise InputError(f"cannot read {name}: {error.strerror}") from error
         return hashlib.sha256(json.dumps([digest, inner]).encode()).hexdigest()
 
 
-def _named(path: Path) -> list[str]:
+def named(path: Path) -> list[str]:
     """The files that one names: a part or a report in TOML, a header in quotes in C."""
     kind = _NAMES.get(path.suffix)
     if kind is None or path.stat().st_size > _MOST_BYTES:

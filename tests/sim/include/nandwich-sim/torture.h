@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 struct nw_torture {
-    const char *layer; /* page, tree or lavish */
+    const char *layer; /* tree or lavish */
     struct nw_chip *chip;
     struct nw_layer_config config; /* what is 0 is drawn; `wear` is ignored */
     uint32_t first; /* seed, */
