@@ -5,8 +5,9 @@ frames for a program."""
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import click
 from nandwich import files, locks, names
 from nandwich.cli import output, signals
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, TIME, Number, json_option, writable
+from nandwich.cli.options import SIZE, TIME, Number, json_option, scheduler_option, writable
 from nandwich.cli.sweep import export
-from nandwich.cli.sweep.engine import Engine
+from nandwich.cli.sweep.engine import Engine, places
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.tune import answer, goals, program, search, space
 from nandwich.cli.tune.goals import Limits
@@ -26,13 +27,13 @@ from nandwich.cli.tune.search import Candidate, Found, Search
 from nandwich.cli.tune.space import Space
 from nandwich.errors import InputError, not_written
 from nandwich.quantities import format_size
-from nandwich.replay import accesses, play, pool
+from nandwich.replay import accesses, play
 from nandwich.replay.life import DAY_NS
 from nandwich.twin import parts
 
 _STORE = Path("tune.sqlite")
 #: Options that do not change the answer, each with a value.
-_NO_QUESTION = frozenset({"--jobs", "--store", "--out", "--export", "--json"})
+_NO_QUESTION = frozenset({"--jobs", "--scheduler", "--store", "--out", "--export", "--json"})
 _EPILOG = """\b
 Examples:
   nandwich tune examples/traces/camera.csv --chips K9F1G08U0A,W25N01GV
@@ -86,6 +87,7 @@ class _Tune(Command):
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Of the search."
 )
 @click.option("--jobs", type=click.IntRange(1, 256), help="Replays at a time. [default: all cores]")
+@scheduler_option
 @click.option(
     "--max-ram", type=SIZE, default=0, metavar="SIZE", help="Of layer and page frames, say 24K."
 )
@@ -138,6 +140,7 @@ def command(
     show_space: bool,
     swap: bool,
     jobs: int | None,
+    scheduler: str,
     vm: int | None,
     cflags: tuple[str, ...],
     store: Path,
@@ -152,7 +155,7 @@ def command(
     RAM and NVM at --ram-price. A sampler that learns asks for configurations, and each is replayed.
     Shown is the front: what no other beats in all goals. Results are kept: the same line goes on
     after Ctrl-C or a kill, and plays nothing twice. The same seed gives the same answer, whatever
-    --jobs is.
+    --jobs and --scheduler are.
 
     Of a program's recorded accesses the page frames are chosen too: their size, how many, and which
     page leaves; goals are by the access then. A C program is run once, to record them.
@@ -189,7 +192,8 @@ def command(
         *([file] if file else []),
     ]
     output.check_apart(inputs, to.written)
-    _tune(found, source, inputs, asked, to, jobs or pool.processors())
+    engine = partial(Engine, jobs=places(jobs, scheduler), scheduler=scheduler)
+    _tune(found, source, inputs, asked, to, engine)
 
 
 def _source(sources: tuple[str, ...]) -> str:
@@ -286,7 +290,12 @@ class _Targets:
 
 
 def _tune(
-    searched: Space, source: str, inputs: Sequence[Path], asked: _Asked, to: _Targets, jobs: int
+    searched: Space,
+    source: str,
+    inputs: Sequence[Path],
+    asked: _Asked,
+    to: _Targets,
+    make: Callable[..., Engine],
 ) -> None:
     """The whole of it."""
     needs = Needs(space.parsed(searched.point(searched.first())))
@@ -296,8 +305,12 @@ def _tune(
     judge = _Judge(searched, needs, asked.limits(daily), asked.ram_price, daily)
     lock = locks.Lock(to.store)
     try:
-        with signals.unwinding(), Store(to.store) as results:
-            found = judge.search(Engine(results, jobs, lock), asked)
+        with (
+            signals.unwinding(),
+            Store(to.store) as results,
+            make(results, lock=lock) as engine,
+        ):
+            found = judge.search(engine, asked)
     finally:
         lock.release()
     told = answer.of(found, asked.best, daily, needs.accesses)
