@@ -349,6 +349,9 @@ def test_a_wrong_config_is_refused(tmp_path: Path) -> None:
 
     assert f"{file}:2: unknown key 'flt'; did you mean ftl" in said('[base]\nflt = "tree"\n')
     assert f"{file}:1: base is a table" in said("base = 3\n")
+    many = '[sweep]\nverb = "replay"\nseeds = [1, 2]\n[base]\nftl = "tree"\n'
+    assert f"{file}:3: --config takes one point" in said(many)
+    assert "nandwich sweep plays axes" in said('[axes]\nftl = ["tree"]\n')
     assert "unknown key 'json'" in said('[base]\njson = "x"\n')
     assert "Invalid value for '--ram'" in said('[base]\nram = "x"\n')
     file.write_text('[base]\nsource = "none.csv"\nblocks = 64\nidle = true\nprecondition = 1\n')
@@ -419,7 +422,8 @@ def test_where_the_sampler_repeats_chance_goes_on(tmp_path: Path) -> None:
         ((SOURCE, "--chips", "W25N01GV,W25N01GV"), "W25N01GV is twice"),
         ((SOURCE, "--chips", "W25N01GV,"), "a name is empty"),
         ((SOURCE, "--chips", "W25N"), "did you mean W25N01GV"),
-        (("none.csv", "--chips", "W25N01GV"), "none.csv"),
+        (("none.csv", "--chips", "W25N01GV"), "error: none.csv: no such file"),
+        ((SOURCE, "--chips", "W25N01GV", "--min-life", "5"), "'5' has no unit"),
         ((SOURCE, "--chips", "W25N01GV", "--export", "x.txt"), "ends in one of"),
     ],
 )

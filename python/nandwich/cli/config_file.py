@@ -28,8 +28,17 @@ _IGNORED = "nandwich.config_file.ignored"
 
 
 def read(name: str) -> tuple[TomlFile, dict[str, Any]]:
-    """The file, and what stands in its [base]; InputError."""
+    """The file, and what stands in its [base]; InputError, also for a sweep of many points."""
     file = tomlfile.read(Path(name))
+    sweep = file.tree.get("sweep")
+    more = [key for key in ("axes", "point") if key in file.tree]
+    more += [
+        f"sweep.{key}" for key in ("seeds", "sample") if isinstance(sweep, dict) and key in sweep
+    ]
+    if more:
+        raise InputError(
+            f"{file.where(more[0])}: --config takes one point; nandwich sweep plays {more[0]}"
+        )
     given = file.tree.get("base", {})
     if not isinstance(given, dict):
         raise InputError(f"{file.where('base')}: base is a table: [base]")

@@ -19,11 +19,12 @@ _Target = TypeVar("_Target", str, Path, None)
 
 
 class Quantity(click.ParamType[int]):
-    """A number with a unit (see `nandwich.quantities`); bare numbers count in the base unit. `most`
-    0: as much as anybody likes."""
+    """A number with a unit (see `nandwich.quantities`); bare numbers count in the base unit, or are
+    refused. `most` 0: as much as anybody likes."""
 
-    def __init__(self, kind: quantities.Kind, most: int = 0) -> None:
+    def __init__(self, kind: quantities.Kind, most: int = 0, *, bare: bool = True) -> None:
         self.kind: quantities.Kind = kind
+        self._bare = bare
         self.name = kind
         self._most = most
 
@@ -31,7 +32,7 @@ class Quantity(click.ParamType[int]):
         if isinstance(value, int):
             return value
         try:
-            found = quantities.parse(str(value), self.kind, bare=True)
+            found = quantities.parse(str(value), self.kind, bare=self._bare)
         except ValueError as error:
             self.fail(str(error), param, ctx)
         if 0 < self._most < found:

@@ -16,7 +16,14 @@ import click
 from nandwich import files, locks, names
 from nandwich.cli import output, signals
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, TIME, Number, json_option, scheduler_option, writable
+from nandwich.cli.options import (
+    SIZE,
+    Number,
+    Quantity,
+    json_option,
+    scheduler_option,
+    writable,
+)
 from nandwich.cli.sweep import export
 from nandwich.cli.sweep.engine import Engine, places
 from nandwich.cli.sweep.kept import Kept, Store
@@ -92,7 +99,13 @@ class _Tune(Command):
     "--max-ram", type=SIZE, default=0, metavar="SIZE", help="Of layer and page frames, say 24K."
 )
 @click.option("--max-flash", type=SIZE, default=0, metavar="SIZE", help="Say 64M.")
-@click.option("--min-life", type=TIME, default=0, metavar="TIME", help="Say 5y, or 400d.")
+@click.option(
+    "--min-life",
+    type=Quantity("time", bare=False),
+    default=0,
+    metavar="TIME",
+    help="Say 5y, or 400d.",
+)
 @click.option(
     "--daily", type=SIZE, default=0, metavar="SIZE", help="Written a day; as the trace does."
 )
@@ -168,6 +181,8 @@ def command(
     asked = _Asked(**choices)
     written = program.of(sources, arguments, cflags, vm)
     source = _source(sources)
+    if play.is_block_trace(source) and not Path(source).exists():
+        raise InputError(f"{source}: no such file; gen:NAME is a workload")
     to = _Targets(store, out, table, json_target)
 
     def searched(source: str) -> Space:
