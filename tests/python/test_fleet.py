@@ -320,6 +320,8 @@ FAULTY: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace('"0 B"', "0"), "spec.toml:11: growth: 0 is no text"),
     (lambda text: text.replace("[node]", "[nodes]"), "spec.toml:12: unknown table 'nodes'"),
     (lambda text: text.replace("[0, 2]", "[0, -2]"), "spec.toml:13: bad_blocks: -2 is below 0"),
+    (lambda text: text.replace("[node]", "[node]\nduty = 1.5"), "duty: 1.5 is no share"),
+    (lambda text: text.replace("[node]", "[node]\ntemperature = 900"), "-60 to 150 degrees"),
     (lambda text: text.replace('voltage = "3 V"\n', ""), "voltage of the battery is missing"),
     (lambda text: text.replace("50 mAh", "50 V"), "spec.toml:17: capacity: '50 V'"),
     (lambda text: text.replace("[node]", "chip = 'x'\n[node]"), "chip is told by [replay]"),

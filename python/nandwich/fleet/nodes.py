@@ -98,8 +98,8 @@ Nodes = Mapping[str, Array]
 def draw(fleet: Fleet, chip: Chip) -> Nodes:
     """What differs between nodes, a column each."""
 
-    def drawn(name: str, one: Draw, least: float = 0) -> Array:
-        return np.maximum(one.sample(stream(fleet.seed, name), fleet.count), least)
+    def drawn(name: str, one: Draw, least: float = 0, most: float = np.inf) -> Array:
+        return np.clip(one.sample(stream(fleet.seed, name), fleet.count), least, most)
 
     weights = tuple(one.weight for one in fleet.workloads)
     which = chosen(stream(fleet.seed, "workload"), weights, fleet.count)
@@ -109,7 +109,7 @@ def draw(fleet: Fleet, chip: Chip) -> Nodes:
         bad = np.rint(drawn("bad_blocks", fleet.bad_blocks)).astype(np.int64)
     found = {
         "workload": which.astype(np.float64),
-        "duty": drawn("duty", fleet.duty),
+        "duty": drawn("duty", fleet.duty, most=1),
         "temperature_c": drawn("temperature", fleet.temperature_c, -_ZERO_C + 1),
         "base_nw": drawn("base", fleet.base_nw),
         "endurance": drawn("endurance", fleet.endurance),
@@ -124,8 +124,8 @@ def draw(fleet: Fleet, chip: Chip) -> Nodes:
     if (battery := fleet.battery) is not None:
         energy = drawn("voltage", battery.voltage_mv) * drawn("capacity", battery.capacity_uah)
         found["battery_pj"] = energy * _PJ_OF_MV_UAH
-        found["usable"] = drawn("usable", battery.usable)
-        found["self_discharge"] = drawn("self_discharge", battery.self_discharge)
+        found["usable"] = drawn("usable", battery.usable, most=1)
+        found["self_discharge"] = drawn("self_discharge", battery.self_discharge, most=1)
     return found
 
 

@@ -45,6 +45,7 @@ _MOST_NODES = 1_000_000
 _MOST_YEARS = 1000
 #: Doubles from 20 to 30 degrees Celsius.
 _ACTIVATION_EV = 0.53
+_COLDEST_C, _HOTTEST_C = -60, 150
 _DAY_NS = 86_400 * 10**9
 
 Values = dict[str, Any]
@@ -174,8 +175,8 @@ def read(path: Path) -> Spec:
         reader.whole("fleet", "seed", 1, 0, 2**32 - 1),
         _horizon(reader),
         workloads,
-        duty=drawn("duty", _not_below_0, fixed(1)),
-        temperature_c=drawn("temperature", draws.plain, fixed(20)),
+        duty=drawn("duty", _share, fixed(1)),
+        temperature_c=drawn("temperature", _celsius, fixed(20)),
         base_nw=drawn("base", _quantity("power"), fixed(0)),
         endurance=drawn("endurance", _not_below_0, fixed(1)),
         block_endurance=spread,
@@ -250,8 +251,8 @@ def _battery(reader: _Reader) -> Battery | None:
     return Battery(
         drawn("voltage", _quantity("voltage"), 0),
         drawn("capacity", _quantity("charge"), 0),
-        drawn("usable", _not_below_0, 1),
-        drawn("self_discharge", _not_below_0, 0),
+        drawn("usable", _share, 1),
+        drawn("self_discharge", _share, 0),
         activation.numbers[0],
     )
 
@@ -283,6 +284,20 @@ def _not_below_0(value: Any) -> float:
     number = draws.plain(value)
     if number < 0:
         raise ValueError(f"{value!r} is below 0")
+    return number
+
+
+def _share(value: Any) -> float:
+    number = draws.plain(value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{value!r} is no share: wanted 0 to 1")
+    return number
+
+
+def _celsius(value: Any) -> float:
+    number = draws.plain(value)
+    if not _COLDEST_C <= number <= _HOTTEST_C:
+        raise ValueError(f"{value!r}: wanted {_COLDEST_C} to {_HOTTEST_C} degrees Celsius")
     return number
 
 
