@@ -425,9 +425,12 @@ def test_where_the_sampler_repeats_chance_goes_on(tmp_path: Path) -> None:
         (("none.csv", "--chips", "W25N01GV"), "error: none.csv: no such file"),
         ((SOURCE, "--chips", "W25N01GV", "--min-life", "5"), "'5' has no unit"),
         ((SOURCE, "--chips", "W25N01GV", "--export", "x.txt"), "ends in one of"),
+        ((SOURCE, "--chips", "W25N01GV", "--out", "SPACE"), "not written by nandwich tune"),
     ],
 )
 def test_a_wrong_line_is_refused(line: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    space = written(tmp_path)
+    line = tuple(word.replace("SPACE", str(space)) for word in line)
     done = ran(*line, "--store", tmp_path / "kept.sqlite")
     assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "kept.sqlite").exists()

@@ -55,6 +55,18 @@ Examples:
 """
 
 
+def _choice(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
+    """As writable(); a file that tune did not write, such as a space, stays as it is."""
+    if target is None:
+        return None
+    writable(ctx, param, target)
+    if Path(target).exists():
+        with Path(target).open("rb") as file:
+            if file.read(len(answer.BEGINNING)) != answer.BEGINNING:
+                raise InputError(f"--out {target}: not written by nandwich tune: name another file")
+    return target
+
+
 def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
     if target is None:
         return None
@@ -136,7 +148,7 @@ class _Tune(Command):
     metavar="FILE",
     help="Where results are kept and found again.",
 )
-@click.option("--out", metavar="CHOICE.toml", callback=writable, help="The choice, for --config.")
+@click.option("--out", metavar="CHOICE.toml", callback=_choice, help="The choice, for --config.")
 @click.option(
     "--export",
     "table",

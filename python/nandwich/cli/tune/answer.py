@@ -17,6 +17,8 @@ from nandwich.quantities import format_size, format_time
 
 #: Rows of the table; the exports have all.
 SHOWN = 12
+#: Of a file with a choice.
+BEGINNING = b"# By:"
 _BALANCED = "balanced"
 BESTS = (*GOALS, _BALANCED)
 #: Options whose values say themselves what they are of.
@@ -225,7 +227,7 @@ def choice_toml(answer: Answer, space: Space, command: str) -> bytes:
     values |= {"ram": need.layer_bytes, "blocks": need.blocks}
     values.setdefault("chip", "K9F1G08U0A")
     values.setdefault("ftl", "tree")
-    lines = [f"# By: {command}", *(f"# {one}" for one in reasons(answer))]
+    lines = [f"{BEGINNING.decode()} {command}", *(f"# {one}" for one in reasons(answer))]
     lines += ["[sweep]", 'verb = "replay"', "", "[base]"]
     lines += [f"{key} = {_toml(value)}" for key, value in values.items() if key != "source"]
     lines += [f"source = {_toml(values['source'])}"]
