@@ -359,7 +359,7 @@ static int common(struct sim_machine *machine, const struct sim_step *step)
         return 0;
     case SIM_DOOM:
         nw_nand_doom(machine->nand, step->args[0] % blocks, (int)(step->args[1] & 1U));
-        if (step->args[1] > 1U) {
+        if (step->args[1] > 1U && machine->subject.kind->marks_fail != 0) {
             nw_nand_doom_marks(machine->nand, step->args[0] % blocks);
         }
         return 0;

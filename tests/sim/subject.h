@@ -62,7 +62,7 @@ struct sim_kind {
                           * wrong once */
     uint8_t restarts;    /* 1: runs let mounts fail too, and the processor start anew behind them:
                           * what is held back below stays, and may go with power later */
-    uint8_t marks_fail;  /* 1: marks of blocks fail, too */
+    uint8_t marks_fail;  /* 1: marks of blocks fail, too; of other kinds they never do */
     uint8_t no_faults;   /* 1: runs let no request fail: nothing says what is left of such calls */
     /* Sets part and settings to what suits the kind. NULL: those drawn for layers do. */
     void (*fit)(struct nw_random *random, struct sim_head *head);
