@@ -41,7 +41,7 @@ static int clock_open(struct clock *clock, const struct nw_refs *refs, uint32_t 
     clock->frames = frames;
     clock->result = result;
     clock->frame_of = malloc(((size_t)refs->pages + 1U) * sizeof *clock->frame_of);
-    clock->page_of = malloc(frames * sizeof *clock->page_of);
+    clock->page_of = calloc(frames, sizeof *clock->page_of);
     clock->used = calloc(words, sizeof *clock->used);
     clock->dirty = calloc(words, sizeof *clock->dirty);
     if (clock->frame_of == NULL || clock->page_of == NULL || clock->used == NULL ||
