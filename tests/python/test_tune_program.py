@@ -208,7 +208,7 @@ def test_too_good_is_no_better() -> None:
         (("gen:zipf", "--runs", "3"), "--runs is of a program's accesses"),
         (("gen:zipf", "more.csv"), "one workload at a time"),
         (("none.c",), "none.c: no such file"),
-        (("none.acc",), "error: the default space:5: cannot read none.acc"),
+        (("none.acc",), "error: none.acc: no such file"),
         (("TRACE", "--daily", "1M"), "give --runs"),
         (("TRACE", "--min-life", "5y"), "--runs N says how often"),
         (("TRACE", "--swap"), "virtual memory is swap space anyway"),
