@@ -8,10 +8,9 @@ import click
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, scheduler_option, writable
+from nandwich.cli.options import json_option, scheduler_option
 from nandwich.cli.sweep import export
 from nandwich.cli.sweep.engine import places
-from nandwich.cli.sweep.kept import Store
 from nandwich.errors import InputError, RunError
 
 _EPILOG = """\b
@@ -41,13 +40,6 @@ Examples:
 """
 
 
-def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
-    if target is None:
-        return None
-    export.check(target)
-    return writable(ctx, param, target)
-
-
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="SPEC.toml")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Replays at a time. [default: all cores]")
@@ -62,7 +54,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
     "--export",
     "table",
     metavar="FILE",
-    callback=_export,
+    callback=export.asked,
     help="A row for each node: FILE.csv, .json or .parquet.",
 )
 @click.option("--again", is_flag=True, help="Plays replays again that failed.")
@@ -89,7 +81,8 @@ def command(
     A node ends when its battery is empty, when blocks that are worn out have eaten the spare of
     its layer, or when its data fill the device. Nodes share replays: one pair for each workload
     and number of bad blocks tells how all blocks wear; the rest is arithmetic on what was drawn.
-    What is known is not played again. Exports have the same bytes, whatever --jobs is.
+    What is known is not played again. Exports have the same bytes, whatever --jobs and --scheduler
+    are.
     """
     if importlib.util.find_spec("numpy") is None:
         raise RunError("nandwich fleet needs numpy: pip install numpy")
@@ -108,7 +101,7 @@ def command(
         click.echo(work.line_of(asked, node))
         return
     if dry_run:
-        work.tell_plan(asked, Store(target), workers)
+        work.tell_plan(asked, target, workers)
         return
     end = work.lived(asked, target, workers, again=again, scheduler=scheduler)
     work.write(asked, end, file, table, json_target)

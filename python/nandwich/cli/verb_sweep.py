@@ -9,13 +9,12 @@ from pathlib import Path
 
 import click
 
-from nandwich import files, locks, quantities
-from nandwich.cli import output, signals
+from nandwich import files
+from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, scheduler_option, writable
-from nandwich.cli.sweep import export, spec
-from nandwich.cli.sweep.engine import Engine, places
-from nandwich.cli.sweep.kept import Kept, Store
+from nandwich.cli.options import json_option, scheduler_option
+from nandwich.cli.sweep import engine, export, spec
+from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.sweep.point import Keys, Point, is_file
 from nandwich.cli.sweep.verbs import VERBS
 from nandwich.errors import InputError, RunError, not_written
@@ -47,13 +46,6 @@ Examples:
 """
 
 
-def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
-    if target is None:
-        return None
-    export.check(target)
-    return writable(ctx, param, target)
-
-
 @click.command(cls=Command, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="SPEC.toml")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Points at a time. [default: all cores]")
@@ -68,7 +60,7 @@ def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> s
     "--export",
     "table",
     metavar="FILE",
-    callback=_export,
+    callback=export.asked,
     help="A row for each result: FILE.csv, .json or .parquet.",
 )
 @click.option(
@@ -96,30 +88,21 @@ def command(
     Each result is kept as soon as it is there, under its command line, the version of the code and
     its input files; what is known is not played again. Ctrl-C, or the end of this process by
     whatever signal, loses only the points that were being played. One whose process dies is played
-    once more. Exports have the same bytes, whatever --jobs and
-    --scheduler are. Exit code 1 when a point failed; it
-    is listed with the line that repeats it.
+    once more. Exports have the same bytes, whatever --jobs and --scheduler are. Exit code 1 when a
+    point failed; it is listed with the line that repeats it.
     """
     target = store or file.with_suffix(".sqlite")
     asked = spec.read(file).points
     inputs = [file, *_files(asked)]
     output.check_apart(inputs, (target, table, json_target))
-    workers = places(jobs, scheduler)
+    workers = engine.places(jobs, scheduler)
     if dry_run:
         if table or keep or json_target:
             raise InputError("--dry-run plays nothing: leave out --export, --keep and --json")
-        _tell_plan(asked, Store(target), workers)
+        _tell_plan(asked, target, workers)
         return
-    lock = locks.Lock(target)
-    try:
-        with (
-            signals.unwinding(),
-            Store(target) as results,
-            Engine(results, workers, lock, again=again, scheduler=scheduler) as engine,
-        ):
-            played = engine.play(asked)
-    finally:
-        lock.release()
+    with engine.opened(target, workers, again=again, scheduler=scheduler) as one:
+        played = one.play(asked)
     _write(inputs, asked, played, table, json_target)
     if keep:
         _keep(Path(keep), asked, played)
@@ -136,29 +119,17 @@ def _files(asked: Sequence[Point]) -> list[Path]:
     return [Path(word) for word in sorted(named) if is_file(word)]
 
 
-def _tell_plan(asked: Sequence[Point], store: Store, jobs: int) -> None:
+def _tell_plan(asked: Sequence[Point], store: Path, jobs: int) -> None:
     """How much there is to do, and how long that may take."""
     keys = Keys()
     names = [keys.of(one) for one in asked]
-    known: set[str] = set()
-    mean = None
-    if store.path.exists():
-        with store:
-            known = {name for name in names if store.get(name) is not None}
-            mean = store.mean_ns(asked[0].verb)
-    left = len(set(names) - known)
+    known, time = engine.planned(store, names, asked[0].verb, jobs)
     rows = [
         ("points", str(len(asked))),
         ("known", str(len([name for name in names if name in known]))),
-        ("to play", str(left)),
+        ("to play", str(len(set(names) - known))),
+        ("time", time),
     ]
-    if not left:
-        rows.append(("time", "none"))
-    elif mean is None:
-        rows.append(("time", "not known: none has been played"))
-    else:
-        whole = round(mean * left / min(jobs, left))
-        rows.append(("time", f"about {quantities.format_time(whole)}, {jobs} at a time"))
     output.print_table(("what", "how much"), rows)
 
 
@@ -181,12 +152,7 @@ def _write(
         if target == json_target or target.endswith(".json"):
             output.write_json(target, document)
             continue
-        columns = export.table(rows)
-        make = export.as_csv if target.endswith(".csv") else export.as_parquet
-        try:
-            files.replace(Path(target), make(columns))
-        except OSError as error:
-            raise not_written(f"cannot write {target}: {error.strerror}", error) from error
+        export.write(target, export.table(rows))
 
 
 def _keep(folder: Path, asked: Sequence[Point], played: Sequence[Kept]) -> None:

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any
 
 import click
 
-from nandwich import files, locks, names
-from nandwich.cli import output, signals
+from nandwich import files, names
+from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import (
     SIZE,
@@ -25,8 +26,8 @@ from nandwich.cli.options import (
     writable,
 )
 from nandwich.cli.sweep import export
-from nandwich.cli.sweep.engine import Engine, places
-from nandwich.cli.sweep.kept import Kept, Store
+from nandwich.cli.sweep.engine import Engine, opened, places
+from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.tune import answer, goals, program, search, space
 from nandwich.cli.tune.goals import Limits
 from nandwich.cli.tune.need import Need, Needs
@@ -65,13 +66,6 @@ def _choice(ctx: click.Context, param: click.Parameter, target: str | None) -> s
             if file.read(len(answer.BEGINNING)) != answer.BEGINNING:
                 raise InputError(f"--out {target}: not written by nandwich tune: name another file")
     return target
-
-
-def _export(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
-    if target is None:
-        return None
-    export.check(target)
-    return writable(ctx, param, target)
 
 
 class _Tune(Command):
@@ -153,7 +147,7 @@ class _Tune(Command):
     "--export",
     "table",
     metavar="FILE",
-    callback=_export,
+    callback=export.asked,
     help="A row for each replay: FILE.csv, .json or .parquet.",
 )
 @json_option
@@ -219,7 +213,7 @@ def command(
         *([file] if file else []),
     ]
     output.check_apart(inputs, to.written)
-    engine = partial(Engine, jobs=places(jobs, scheduler), scheduler=scheduler)
+    engine = partial(opened, jobs=places(jobs, scheduler), scheduler=scheduler)
     _tune(found, source, inputs, asked, to, engine)
 
 
@@ -322,7 +316,7 @@ def _tune(
     inputs: Sequence[Path],
     asked: _Asked,
     to: _Targets,
-    make: Callable[..., Engine],
+    opened: Callable[[Path], AbstractContextManager[Engine]],
 ) -> None:
     """The whole of it."""
     needs = Needs(space.parsed(searched.point(searched.first())))
@@ -330,16 +324,8 @@ def _tune(
     if not needs.facts["duration_ns"]:
         searched.without("idle")
     judge = _Judge(searched, needs, asked.limits(daily), asked.ram_price, daily)
-    lock = locks.Lock(to.store)
-    try:
-        with (
-            signals.unwinding(),
-            Store(to.store) as results,
-            make(results, lock=lock) as engine,
-        ):
-            found = judge.search(engine, asked)
-    finally:
-        lock.release()
+    with opened(to.store) as engine:
+        found = judge.search(engine, asked)
     told = answer.of(found, asked.best, daily, needs.accesses)
     value = {
         "question": asked.as_json(source, needs, daily),
@@ -381,17 +367,12 @@ def _write(
         if target is not None and (target == to.json_target or target.endswith(".json")):
             output.write_json(target, document)
         elif target is not None:
-            made = export.as_csv if target.endswith(".csv") else export.as_parquet
-            _replace(target, made(answer.columns(value["rows"])))
+            export.write(target, answer.columns(value["rows"]))
     if to.out is not None:
-        _replace(to.out, choice)
-
-
-def _replace(target: str, data: bytes) -> None:
-    try:
-        files.replace(Path(target), data)
-    except OSError as error:
-        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
+        try:
+            files.replace(Path(to.out), choice)
+        except OSError as error:
+            raise not_written(f"cannot write {to.out}: {error.strerror}", error) from error
 
 
 class _Judge:

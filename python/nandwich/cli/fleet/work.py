@@ -11,15 +11,12 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from nandwich import files, locks, quantities
-from nandwich.cli import output, signals
+from nandwich.cli import output
 from nandwich.cli.fleet import shapes
 from nandwich.cli.fleet.spec import Spec
-from nandwich.cli.sweep import export
-from nandwich.cli.sweep.engine import Engine
-from nandwich.cli.sweep.kept import Store
+from nandwich.cli.sweep import engine, export
 from nandwich.cli.sweep.point import Keys, is_file
-from nandwich.errors import InputError, not_written
+from nandwich.errors import InputError
 from nandwich.fleet import answer, nodes
 from nandwich.fleet.draws import Array
 from nandwich.fleet.nodes import ALIVE, CAUSES, DAYS_A_YEAR, Chip, Nodes, Shape
@@ -56,16 +53,8 @@ def asked(spec: Spec) -> Asked:
 
 def lived(one: Asked, store: Path, jobs: int, *, again: bool, scheduler: str = "") -> Lived:
     """Plays what is not known, and works out all nodes."""
-    lock = locks.Lock(store)
-    try:
-        with (
-            signals.unwinding(),
-            Store(store) as results,
-            Engine(results, jobs, lock, again=again, scheduler=scheduler) as engine,
-        ):
-            found = shapes.found(one.spec, one.chip, one.nodes, engine.play)
-    finally:
-        lock.release()
+    with engine.opened(store, jobs, again=again, scheduler=scheduler) as player:
+        found = shapes.found(one.spec, one.chip, one.nodes, player.play)
     if why := shapes.overloaded(one.spec, one.nodes, found):
         raise InputError(why)
     days = nodes.days(one.spec.fleet, one.chip, one.nodes, found)
@@ -73,32 +62,19 @@ def lived(one: Asked, store: Path, jobs: int, *, again: bool, scheduler: str = "
     return Lived(found, days, life, cause)
 
 
-def tell_plan(one: Asked, store: Store, jobs: int) -> None:
+def tell_plan(one: Asked, store: Path, jobs: int) -> None:
     """How much there is to play, and how long that may take."""
-    every = shapes.plan(one.spec, one.chip, one.nodes)
     keys = Keys()
-    wanted = {keys.of(point) for point in every}
-    known: set[str] = set()
-    mean = None
-    if store.path.exists():
-        with store:
-            known = {name for name in wanted if store.get(name) is not None}
-            mean = store.mean_ns("replay")
-    left = len(wanted - known)
+    wanted = [keys.of(point) for point in shapes.plan(one.spec, one.chip, one.nodes)]
+    known, time = engine.planned(store, wanted, "replay", jobs)
     bads = shapes.played(one.nodes)
     rows = [
         ("nodes", str(one.spec.fleet.count)),
         ("shapes", f"{len(one.spec.options) * len(bads)}, two replays each"),
         ("known", str(len(known))),
-        ("to play", str(left)),
+        ("to play", str(len(set(wanted) - known))),
+        ("time", time),
     ]
-    if not left:
-        rows.append(("time", "none to play"))
-    elif mean is None:
-        rows.append(("time", "not known: none has been played"))
-    else:
-        whole = round(mean * left / min(jobs, left))
-        rows.append(("time", f"about {quantities.format_time(whole)}, {jobs} at a time"))
     output.print_table(("what", "how much"), rows)
 
 
@@ -192,11 +168,7 @@ def write(one: Asked, end: Lived, file: Path, table: str | None, json_target: st
         cells = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
         output.write_json(table, document | {"rows": cells})
         return
-    make = export.as_csv if table.endswith(".csv") else export.as_parquet
-    try:
-        files.replace(Path(table), make(rows))
-    except OSError as error:
-        raise not_written(f"cannot write {table}: {error.strerror}", error) from error
+    export.write(table, rows)
 
 
 def _files(spec: Spec) -> list[Path]:

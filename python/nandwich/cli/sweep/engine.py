@@ -3,10 +3,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nandwich import locks
-from nandwich.cli import output
+from nandwich import locks, quantities
+from nandwich.cli import output, signals
 from nandwich.cli.sweep import worker
 from nandwich.cli.sweep.kept import Kept, Store
 from nandwich.cli.sweep.point import Keys, Point, run_point
@@ -17,6 +18,41 @@ if TYPE_CHECKING:
     from nandwich.cli.sweep.remote import Cluster
 
 _TRIES = 2  # of a point whose process dies
+
+
+@contextmanager
+def opened(
+    path: Path, jobs: int, *, again: bool = False, scheduler: str = ""
+) -> Iterator["Engine"]:
+    """An engine over the store of this name, which nobody else has meanwhile."""
+    lock = locks.Lock(path)
+    try:
+        with (
+            signals.unwinding(),
+            Store(path) as store,
+            Engine(store, jobs, lock, again=again, scheduler=scheduler) as engine,
+        ):
+            yield engine
+    finally:
+        lock.release()
+
+
+def planned(path: Path, names: Sequence[str], verb: str, jobs: int) -> tuple[set[str], str]:
+    """Which of these keys the store of this name knows, and how long the rest may take, in
+    words."""
+    known: set[str] = set()
+    mean = None
+    if path.exists():
+        with Store(path) as store:
+            known = {name for name in names if store.get(name) is not None}
+            mean = store.mean_ns(verb)
+    left = len(set(names) - known)
+    if not left:
+        return known, "none"
+    if mean is None:
+        return known, "not known: none has been played"
+    whole = round(mean * left / min(jobs, left))
+    return known, f"about {quantities.format_time(whole)}, {jobs} at a time"
 
 
 def places(jobs: int | None, scheduler: str) -> int:

@@ -13,15 +13,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
+from nandwich import files
+from nandwich.cli.options import writable
 from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.sweep.point import Point
-from nandwich.errors import InputError, RunError
+from nandwich.errors import InputError, RunError, not_written
 from nandwich.results import figures, read
 
 KINDS = (".csv", ".json", ".parquet")
 
 
-def check(target: str) -> None:
+def asked(ctx: click.Context, param: click.Parameter, target: str | None) -> str | None:
+    """Callback of --export: as writable(), of a kind that can be written."""
+    if target is None:
+        return None
+    _check(target)
+    return writable(ctx, param, target)
+
+
+def _check(target: str) -> None:
     """InputError or RunError where nothing could be written by that name."""
     kind = Path(target).suffix
     if kind not in KINDS:
@@ -102,6 +114,15 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def write(target: str, columns: dict[str, list[Any]]) -> None:
+    """Columns as the CSV or parquet that --export asked for; RunError or InputError."""
+    make = as_csv if target.endswith(".csv") else as_parquet
+    try:
+        files.replace(Path(target), make(columns))
+    except OSError as error:
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 def as_parquet(columns: dict[str, list[Any]]) -> bytes:
