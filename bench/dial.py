@@ -18,7 +18,7 @@ from lab import ROOT, cross, layers
 from lab.benches import Figure, bench, found_pages
 from nandwich import _native
 from nandwich.errors import RunError
-from nandwich.replay import play
+from nandwich.replay.options import MODELS
 
 PART = "K9F1G08U0A"
 #: Sectors in use: 66 % of the part, nine tenths of what dhara offers there.
@@ -124,7 +124,7 @@ def _play(
 
 def _mount(site: Site, device: _native.ReplayDevice, config: dict[str, int]) -> dict[str, float]:
     """What opening the device again takes; a model forgets."""
-    if site.layer in play.MODELS:
+    if site.layer in MODELS:
         return {"reads": math.nan, "time_ns": math.nan}
     with tempfile.TemporaryDirectory() as folder:
         image = str(Path(folder) / "chip")

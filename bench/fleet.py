@@ -17,6 +17,7 @@ from nandwich.cli import points
 from nandwich.cli.fleet import spec, work
 from nandwich.fleet import nodes
 from nandwich.replay import play, pool
+from nandwich.replay.options import Options
 
 LARGE = ROOT / "examples" / "fleet" / "field.toml"
 SMALL = ROOT / "examples" / "fleet" / "small.toml"
@@ -30,7 +31,7 @@ def _seconds(store: Path) -> float:
     return time.monotonic() - began
 
 
-def _alone(options: play.Options, advance: pool.Advance) -> pool.Outcome:
+def _alone(options: Options, advance: pool.Advance) -> pool.Outcome:
     """Requests until a node's device refuses."""
     one = play.prepare(options)
     if options.precondition:

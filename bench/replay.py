@@ -6,7 +6,7 @@ from typing import Any
 from lab.benches import Figure, bench
 from lab.limits import greedy_amplification
 from nandwich import _native
-from nandwich.replay import play as replay
+from nandwich.replay.options import LAYERS
 
 STEP = 1 << 20
 #: 4 GiB of 4 KiB pages, 128 a block: the device MQSim's figure was measured on, too.
@@ -73,5 +73,5 @@ def replay_speed() -> list[Figure]:
     """Room is over-provisioning, pages over sectors: 7 % as drives have it, 28 % as enterprise
     drives have it; at 7 % each write costs 6.4 copies by the limit itself."""
     figures = _page("room7", 536, 4e6) + _page("room28", 1792, 4e6)
-    others = [_other(ftl) for ftl in replay.LAYERS if ftl != "page"]
+    others = [_other(ftl) for ftl in LAYERS if ftl != "page"]
     return [*figures, _near(), *others]

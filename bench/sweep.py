@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from lab.benches import Figure, bench
-from nandwich.replay import play, pool
+from nandwich.replay import pool
+from nandwich.replay.options import Options
 
 TRIES = 3
 FEW, MANY = 50, 550
@@ -49,7 +50,7 @@ def _alone(seeds: int) -> float:
     """Processor seconds of the replays without a command around them."""
     before = time.process_time()
     for seed in range(1, seeds + 1):
-        options = play.Options(SMALLEST, blocks=BLOCKS, seed=seed)
+        options = Options(SMALLEST, blocks=BLOCKS, seed=seed)
         outcome = pool.play_one(options, lambda _: None)
         if outcome.state != "done":
             raise AssertionError(outcome.why)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab.benches import Figure, bench
 from nandwich import _native
-from nandwich.replay import play as replay
+from nandwich.replay import traffic
 from nandwich.twin import timelines
 
 STEP = 1 << 20
@@ -20,7 +20,7 @@ def _seconds(ftl: str, path: Path | None) -> float:
     line = timelines.begin(timelines.Window()) if path is not None else None
     device = _native.ReplayDevice(_native.Part.named("K9F1G08U0A"), ftl, timeline=line)
     size = device.sectors * device.sector_bytes
-    source = replay.workload(f"zipf,requests={REQUESTS[ftl]}", size, 1)
+    source = traffic.workload(f"zipf,requests={REQUESTS[ftl]}", size, 1)
     player = _native.Replay(device, source)
     while player.run(STEP):
         pass

@@ -22,7 +22,8 @@ from nandwich.cli.tune import goals, space
 from nandwich.cli.tune.goals import Goals
 from nandwich.cli.tune.need import Need, Needs
 from nandwich.cli.tune.search import Candidate, Found, Search, library
-from nandwich.replay import play, pool
+from nandwich.replay import pool
+from nandwich.replay.options import Options
 from papers.fatvm import traffic
 
 FOLDER = ROOT / "docs" / "figures" / "tune"
@@ -101,7 +102,7 @@ class Grid:
             writer.writerows(rows[number] for number in sorted(rows))
 
 
-def _played(options: play.Options, need: Need) -> Four:
+def _played(options: Options, need: Need) -> Four:
     return _four(pool.play_one(options, lambda _: None), need)
 
 

@@ -15,7 +15,9 @@ from typing import Any
 from lab import ROOT
 from lab.photo import photo
 from nandwich.errors import RunError
+from nandwich.replay import outcome
 from nandwich.replay import play as replay
+from nandwich.replay.options import Options
 from nandwich.run import measure, recipe
 from nandwich.twin import config
 from nandwich.twin.config import Device
@@ -118,7 +120,7 @@ def play(layer: str, recording: Recording, *, vm_bytes: int, repeat: int) -> dic
     given = blocks(layer, vm_bytes)
     spare = given - vm_bytes // BLOCK_BYTES
     own = {"sectors": vm_bytes // PAGE_BYTES} if kind == "lavish" else {"spare_blocks": spare}
-    options = replay.Options(
+    options = Options(
         str(recording.path),
         chip=CHIP,
         ftl=kind,
@@ -130,7 +132,7 @@ def play(layer: str, recording: Recording, *, vm_bytes: int, repeat: int) -> dic
     )
     played = replay.prepare(options)
     played.run(lambda _: None)
-    broken = replay.broken_laws(played)
+    broken = outcome.broken_laws(played)
     if broken:
         raise RunError(f"{layer}: {broken[0]}")
-    return replay.as_json(played)
+    return outcome.as_json(played)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment
 from nandwich import plots
+from nandwich.replay import outcome
 from nandwich.replay import play as replay
+from nandwich.replay.options import Options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +24,7 @@ _CHIP, _BLOCKS = "K9F1G08U0A", 256
 
 def _one(layer: str, workload: str, requests: int) -> list[Value]:
     played = replay.prepare(
-        replay.Options(
+        Options(
             f"gen:{workload},requests={requests}",
             chip=_CHIP,
             ftl=layer,
@@ -34,7 +36,7 @@ def _one(layer: str, workload: str, requests: int) -> list[Value]:
     )
     played.precondition(lambda _: None)
     played.run(lambda _: None)
-    value = replay.as_json(played)
+    value = outcome.as_json(played)
     result, derived = value["result"], value["derived"]
     if any(not law["holds"] for law in value["laws"]):
         raise AssertionError(f"{layer} under {workload}: the books do not balance")

@@ -21,6 +21,7 @@ from transcripts import follow
 from nandwich import paths
 from nandwich.cli.main import main
 from nandwich.replay import play, pool
+from nandwich.replay.options import Options
 from nandwich.results import comparison, tables
 from nandwich.results.comparison import Entry, Spread, apart
 from nandwich.results.figures import Metric
@@ -236,7 +237,7 @@ def test_ram_is_kept_and_used() -> None:
     cache has three nodes or more, and no more than the whole map."""
     used = []
     for kilobytes in (8, 16, 17, 34, 52, 64, 128, 200, 400):
-        options = play.Options(SMALL, ftl="tree", ram=kilobytes * 1024)
+        options = Options(SMALL, ftl="tree", ram=kilobytes * 1024)
         device = play.prepare(options).device
         used.append(device.ram_bytes + device.state_bytes)
         assert used[-1] <= kilobytes * 1024
@@ -421,13 +422,13 @@ def test_a_process_that_is_killed_takes_one_replay_with_it(monkeypatch: pytest.M
     """Goal: want of memory for one configuration does not lose the others."""
     real = pool.play_one
 
-    def dies(options: play.Options, advance: Any) -> pool.Outcome:
+    def dies(options: Options, advance: Any) -> pool.Outcome:
         if options.ftl == "fast":
             os.kill(os.getpid(), signal.SIGKILL)
         return real(options, advance)
 
     monkeypatch.setattr(pool, "play_one", dies)
-    points = [play.Options(SMALL, ftl=ftl) for ftl in ("page", "fast", "tree", "log")]
+    points = [Options(SMALL, ftl=ftl) for ftl in ("page", "fast", "tree", "log")]
     with pool.Pool(pool.replays(points), 1) as workers:
         states = {number: one.state for number, one in workers.outcomes(lambda _: None)}
     assert states == {0: "done", 1: "failed", 2: "done", 3: "done"}

@@ -69,7 +69,7 @@ def test_imports_go_down() -> None:
 def test_a_climb_is_seen(tmp_path: Path) -> None:
     for name, text in (
         ("twin/parts.py", "from nandwich.store import image\n"),
-        ("store/image.py", "from nandwich.replay.play import Options\n"),
+        ("store/image.py", "from nandwich.replay.options import Options\n"),
         ("names.py", "from nandwich import errors\n"),
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -11,7 +11,9 @@ import pytest
 
 from lab import qemu
 from nandwich import paths
-from nandwich.replay import play
+from nandwich.replay import options as known
+from nandwich.replay import outcome, play
+from nandwich.replay.options import Options
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -150,7 +152,7 @@ def test_the_whole_map(blocks: int, least: int, kilobytes: int) -> None:
     read of the chip; with 16 KB less it takes more."""
     assert f"{kilobytes} KB" in (DOCS / "guide-ram.md").read_text()
     for less, whole in ((0, True), (16, False)):
-        options = play.Options(
+        options = Options(
             "gen:uniform,writes=0%,requests=20K,size=2048,align=2048", chip="W25N01GV",
             blocks=blocks, precondition=1000, ftl="tree",
             layer={"maps": ((kilobytes - less) * 1024 - least) // 2052},
@@ -158,7 +160,7 @@ def test_the_whole_map(blocks: int, least: int, kilobytes: int) -> None:
         played = play.prepare(options)
         played.precondition(lambda _: None)
         played.run(lambda _: None)
-        counts = play.as_json(played)["result"]["layer"]
+        counts = outcome.as_json(played)["result"]["layer"]
         assert (counts["reads"] < 1.002 * counts["host_reads"]) is whole, counts
 
 
@@ -192,7 +194,7 @@ def test_every_layer_is_named_where_one_is_chosen() -> None:
     key = re.search(r"^\| `ftl` \| (.*)$", page, re.MULTILINE)
     assert option
     assert key
-    for name in play.LAYERS:
+    for name in known.LAYERS:
         assert re.search(rf"\b{name}\b", option[1]), name
         assert re.search(rf"\b{name}\b", key[1]), name
 

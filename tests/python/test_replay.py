@@ -17,9 +17,9 @@ from schemas import validate
 from lab.ext4_disks import METADATA, PRESENT, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.replay import classes, life
+from nandwich.replay import classes, life, outcome, traffic
 from nandwich.replay import play as replay
-from nandwich.replay.play import Options
+from nandwich.replay.options import LAYERS, TIER_NEEDS, TIERS, WEARS, Options
 
 assert paths.CHECKOUT is not None
 TRACES = sorted((paths.CHECKOUT / "examples" / "traces").glob("*.*"))
@@ -60,7 +60,7 @@ def test_same_question_same_bytes() -> None:
 
 
 @pytest.mark.asan
-@pytest.mark.parametrize("ftl", replay.LAYERS)
+@pytest.mark.parametrize("ftl", LAYERS)
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
 def test_shipped_traces_on_every_layer(path: Path, ftl: str) -> None:
     """Goal: what we ship runs everywhere, checked sector by sector."""
@@ -70,11 +70,11 @@ def test_shipped_traces_on_every_layer(path: Path, ftl: str) -> None:
     assert result["ended"] == 0, result["ended_text"]
     assert result["done"] == 3 * play.facts["requests"]
     assert result["violations"] == 0
-    assert replay.broken_laws(play) == []
+    assert outcome.broken_laws(play) == []
 
 
-@pytest.mark.parametrize("wear", replay.WEARS)
-@pytest.mark.parametrize("ftl", replay.LAYERS)
+@pytest.mark.parametrize("wear", WEARS)
+@pytest.mark.parametrize("ftl", LAYERS)
 def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
     """Goal: no layer and policy meet unverified, and none is refused without its name."""
     arguments = ("replay", "gen:hotcold,requests=2K", "--ftl", ftl, "--wear", wear, "--verify")
@@ -91,13 +91,13 @@ def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
 
 
 @pytest.mark.asan
-@pytest.mark.parametrize("tier", replay.TIERS)
+@pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("ftl", ["page", "tree"])
 def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
     """Goal: what the NVM keeps reads as written, and the books know of it."""
     page = _native.Part.named("K9F1G08U0A")
     device = _native.ReplayDevice(page, ftl, blocks=128, verify=True)
-    needs = replay.TIER_NEEDS[tier]
+    needs = TIER_NEEDS[tier]
     apps = 3 if "apps" in needs else 0
     part = _native.Part.named("PCM-16M")
     device.put_tier(part, tier, bytes=1 << 18, reads=tier == "lru", apps=apps)
@@ -449,10 +449,10 @@ def test_a_limit_bounds_the_work() -> None:
     requests, and nobody's lifetime for 10 of 2^64 - 1."""
     few = _json("replay", "gen:zipf,requests=18446744073709551615", "--limit", 10)
     assert few["result"]["done"] == 10
-    assert few["source"]["requests"] == replay.STEP
-    more = _json("replay", "gen:zipf,requests=100M", "--limit", replay.STEP + 1)
-    assert more["result"]["done"] == replay.STEP + 1
-    assert more["source"]["requests"] == 2 * replay.STEP
+    assert few["source"]["requests"] == traffic.STEP
+    more = _json("replay", "gen:zipf,requests=100M", "--limit", traffic.STEP + 1)
+    assert more["result"]["done"] == traffic.STEP + 1
+    assert more["source"]["requests"] == 2 * traffic.STEP
     every = _json("replay", "gen:zipf,requests=100", "--limit", 10)
     assert (every["source"]["requests"], every["result"]["done"]) == (100, 10)
 

@@ -20,9 +20,8 @@ from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.cli.sweep.point import Keys
 from nandwich.cli.sweep.spec import read
-from nandwich.replay import accesses
-from nandwich.replay import play as replay
-from nandwich.replay.play import Options
+from nandwich.replay import accesses, traffic
+from nandwich.replay.options import Options
 
 assert paths.CHECKOUT is not None
 CHECKOUT = paths.CHECKOUT
@@ -350,6 +349,6 @@ def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_the_name_of_the_file_may_have_commas() -> None:
-    assert replay.inputs(Options("access:a,b.acc,frame=2K,ram=4K")) == [Path("a,b.acc")]
+    assert traffic.inputs(Options("access:a,b.acc,frame=2K,ram=4K")) == [Path("a,b.acc")]
     assert accesses.parse("access:a,b.acc,frame=2K,ram=4K").path == "a,b.acc"
-    assert replay.inputs(Options("gen:zipf")) == []
+    assert traffic.inputs(Options("gen:zipf")) == []

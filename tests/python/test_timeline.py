@@ -24,7 +24,8 @@ from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.errors import InputError
 from nandwich.replay import play as replay
-from nandwich.replay.play import Options
+from nandwich.replay import traffic
+from nandwich.replay.options import LAYERS, Options
 from nandwich.sched import play as sched
 from nandwich.twin import timelines
 
@@ -54,7 +55,7 @@ def _is_within(inner: Slice, outer: Slice) -> bool:
 
 
 @pytest.mark.asan
-@pytest.mark.parametrize("ftl", replay.LAYERS)
+@pytest.mark.parametrize("ftl", LAYERS)
 def test_each_operation_is_there_and_told_apart(ftl: str, tmp_path: Path) -> None:
     """Goal: with all requests shown, the trace counts what the layer counts: operations of each
     kind, copies and maps."""
@@ -279,7 +280,7 @@ def test_work_that_nobody_sees_is_no_request_s(tmp_path: Path) -> None:
         _native.Part.named("K9F1G08U0A"), "page", blocks=64, timeline=line
     )
     device.put_tier(_native.Part.named("PCM-16M"), "lru", bytes=1 << 18)
-    source = replay.workload("zipf,requests=2K,footprint=4M", 1 << 22, 1)
+    source = traffic.workload("zipf,requests=2K,footprint=4M", 1 << 22, 1)
     player = _native.Replay(device, source, prepare="unseen")
     while player.run(1 << 16):
         pass

@@ -13,6 +13,7 @@ import click
 from nandwich import names
 from nandwich.errors import InputError
 from nandwich.replay import accesses, play
+from nandwich.replay.options import Options
 from nandwich.twin import tomlfile
 from nandwich.twin.config import Device
 from nandwich.twin.tomlfile import TomlFile
@@ -104,7 +105,7 @@ def ignored(ctx: click.Context) -> str:
     return str(ctx.meta.get(_IGNORED, ""))
 
 
-def _replay(file: TomlFile, given: dict[str, Any]) -> play.Options:
+def _replay(file: TomlFile, given: dict[str, Any]) -> Options:
     """What a choice asks of replay; InputError with the file."""
     from nandwich.cli import points, verb_replay
 
@@ -117,7 +118,7 @@ def _replay(file: TomlFile, given: dict[str, Any]) -> play.Options:
         raise InputError(f"{file.where('base')}: {error.format_message()}") from error
 
 
-def _device(options: play.Options) -> dict[str, Any]:
+def _device(options: Options) -> dict[str, Any]:
     """Part and layer as options of run: the figures with which the layer takes that RAM, and as
     much virtual memory as goes on it."""
     tried, device = play.opened(options)

@@ -19,6 +19,7 @@ from nandwich import files, names
 from nandwich.cli import verb_replay
 from nandwich.errors import InputError
 from nandwich.replay import play
+from nandwich.replay.options import Options
 
 #: Options of replay that belong to one replay alone.
 _NOT_HERE = frozenset({"json_target", "snapshot", "timeline", "timeline_window"})
@@ -37,7 +38,7 @@ class Point:
     name: str
     chosen: dict[str, str]
     arguments: tuple[str, ...]  # of `nandwich replay`
-    options: play.Options
+    options: Options
 
     @property
     def command(self) -> str:
@@ -82,7 +83,7 @@ def by_key() -> dict[str, click.Option]:
     }
 
 
-def parsed(arguments: Sequence[str]) -> play.Options:
+def parsed(arguments: Sequence[str]) -> Options:
     """What a line of replay asks for; click.UsageError or InputError."""
     with verb_replay.command.make_context("nandwich replay", list(arguments)) as context:
         values = dict(context.params)

@@ -12,7 +12,7 @@ from nandwich import _native, files
 from nandwich.cli import output
 from nandwich.cli.points import Point
 from nandwich.errors import InputError, not_written
-from nandwich.replay import play, pool
+from nandwich.replay import pool, traffic
 from nandwich.results import figures, read
 from nandwich.results.comparison import Entry
 
@@ -44,7 +44,7 @@ class Series:
         self._tasks = []
         for entry, one in zip(self.entries, asked, strict=True):
             for point in _with_seeds(one, seeds):
-                inputs = play.inputs(point.options)
+                inputs = traffic.inputs(point.options)
                 hashes |= {path: _hash(path) for path in inputs if path not in hashes}
                 provenance = made | {
                     "command": point.command,

@@ -19,7 +19,8 @@ from nandwich.cli.points import Point
 from nandwich.cli.series import Series
 from nandwich.errors import InputError, RunError, not_written
 from nandwich.quantities import format_size
-from nandwich.replay import play, pool
+from nandwich.replay import pool, traffic
+from nandwich.replay.options import models_among
 from nandwich.results import comparison, figures, read, tables
 from nandwich.results.comparison import Comparison, Entry
 from nandwich.results.figures import Metric
@@ -144,7 +145,7 @@ def command(
         _write(result, kind, inputs, csv_target, json_target)
         return
     asked = _points(sources[0], choices)
-    inputs = list(dict.fromkeys(path for one in asked for path in play.inputs(one.options)))
+    inputs = list(dict.fromkeys(path for one in asked for path in traffic.inputs(one.options)))
     jobs_file = [Path(sources[0])] if asked[0].chosen.keys() == {"job"} else []
     described = [path for one in asked for path in parts.files(one.options.chip)]
     output.check_apart((*inputs, *jobs_file, *described), (csv_target, json_target))
@@ -171,7 +172,7 @@ _list_options(command)
 def _are_results(sources: tuple[str, ...]) -> bool:
     """Whether these are files of results; one workload or file of jobs otherwise."""
     if len(sources) > 1:
-        made_up = [name for name in sources if not play.is_block_trace(name)]
+        made_up = [name for name in sources if not traffic.is_block_trace(name)]
         if made_up:
             raise InputError(
                 f"{made_up[0]} is a workload: compare takes one workload with lists of options, or "
@@ -181,7 +182,7 @@ def _are_results(sources: tuple[str, ...]) -> bool:
     name = sources[0]
     if name == read.STDIN or name.endswith(".json"):
         return True
-    return play.is_block_trace(name) and _begins(name).startswith((b"{", b"[\n", b"[{"))
+    return traffic.is_block_trace(name) and _begins(name).startswith((b"{", b"[\n", b"[{"))
 
 
 def _begins(name: str) -> bytes:
@@ -205,13 +206,13 @@ def _refuse_options(choices: dict[str, Any], **others: Any) -> None:
 
 def _points(source: str, choices: dict[str, Any]) -> list[Point]:
     """The replays asked for; InputError, also when there is only one."""
-    is_jobs = play.is_block_trace(source) and (
+    is_jobs = traffic.is_block_trace(source) and (
         source.endswith(_JOBS) or _SECTION.match(_begins(source)) is not None
     )
     if not is_jobs:
         asked = points.from_lists(source, choices)
         for one in asked[:1]:
-            play.check_source(one.options)
+            traffic.check_source(one.options)
         missing = "give an option several values, say --ftl page,tree"
     else:
         _refuse_options(choices)
@@ -259,7 +260,7 @@ def _tell(result: Comparison, kind: str, *, every: bool) -> None:
         click.echo()
         click.echo(textwrap.fill(tables.LEGEND, tables.WIDTH))
     layers = {one.config.get("ftl", "") for entry in result.done for one in entry.results}
-    if models := play.models_among(layers):
+    if models := models_among(layers):
         click.echo(models)
     if unlike := _unlike(result):
         click.echo(textwrap.fill(unlike, tables.WIDTH))

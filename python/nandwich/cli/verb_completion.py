@@ -6,7 +6,8 @@ import click
 from nandwich import _native
 from nandwich.cli import completion, verb_trace
 from nandwich.cli.command import Command
-from nandwich.replay import play
+from nandwich.replay import traffic
+from nandwich.replay.options import LAYERS, TIERS, WEARS
 from nandwich.twin import parts
 
 
@@ -15,15 +16,15 @@ def _names() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {
         "chip": tuple(parts.known_names()),
         "nvm_part": tuple(parts.known_names()),
-        "ftl": play.LAYERS,
-        "wear": play.WEARS,
-        "tier": play.TIERS,
+        "ftl": LAYERS,
+        "wear": WEARS,
+        "tier": TIERS,
         "trace_format": tuple(name for name, _ in _native.trace_formats()),
         "wanted": verb_trace.WRITTEN,
-        "columns": tuple(play.COLUMNS),
-        "unit": tuple(play.TIME_PLACES),
+        "columns": tuple(traffic.COLUMNS),
+        "unit": tuple(traffic.TIME_PLACES),
         "workload": tuple(row["name"] for row in _native.workloads()),
-        "source": tuple(f"{play.GENERATED}{row['name']}" for row in _native.workloads()),
+        "source": tuple(f"{traffic.GENERATED}{row['name']}" for row in _native.workloads()),
         "subject": tuple(name for name, _ in _native.torture_subjects()),
     }
     found["sources"] = found["source"]

@@ -11,7 +11,8 @@ from nandwich.cli.command import Command
 from nandwich.cli.options import SIZE, Count, json_option, overlong_options, trace_options
 from nandwich.errors import InputError
 from nandwich.quantities import format_energy, format_size, format_time
-from nandwich.replay import fit, play
+from nandwich.replay import fit, traffic
+from nandwich.replay.options import models_among
 from nandwich.twin import parts
 
 #: Nobody asks for less; who does has left out a letter.
@@ -103,12 +104,12 @@ def command(
     if 0 < ram < _LEAST_RAM:
         raise InputError(f"--ram {ram} is {ram} bytes: did you mean {ram}K?")
     source = _source(workload, trace)
-    recorded = not play.is_generated(source)
+    recorded = not traffic.is_generated(source)
     question = fit.Question(
         chip, ram, source, requests or (0 if recorded else _REQUESTS), blocks, seed, models,
         _reading(**how),
     )  # fmt: skip
-    inputs = play.inputs(question.options)
+    inputs = traffic.inputs(question.options)
     output.check_apart((*inputs, *parts.files(chip)), (json_target,))
     with output.progress("layers", len(question.layers) + 1) as bar:
         value = fit.answer(question, bar.advance)
@@ -118,7 +119,7 @@ def command(
         asked = {
             "chip": parts.resolve(chip).name,
             "ram_bytes": ram,
-            "workload": None if recorded else source.removeprefix(play.GENERATED),
+            "workload": None if recorded else source.removeprefix(traffic.GENERATED),
             "trace": source if recorded else None,
             "requests": question.requests,
             "blocks": blocks,
@@ -133,11 +134,11 @@ def command(
 def _source(workload: str | None, trace: str | None) -> str:
     if workload is not None and trace is not None:
         raise InputError("either --workload or --trace, not both")
-    return f"{play.GENERATED}{workload or _WORKLOAD}" if trace is None else trace
+    return f"{traffic.GENERATED}{workload or _WORKLOAD}" if trace is None else trace
 
 
 def _reading(*, fit: str | None, **how: Any) -> dict[str, Any]:
-    return {"fit": fit or "refuse", **play.reading(**how)}
+    return {"fit": fit or "refuse", **traffic.reading(**how)}
 
 
 def _show(value: dict[str, Any]) -> None:
@@ -167,7 +168,7 @@ def _show(value: dict[str, Any]) -> None:
 
 def _remarks(rows: list[dict[str, Any]], value: dict[str, Any]) -> Iterator[str]:
     """What one has to know to read the table."""
-    if models := play.models_among([row["layer"] for row in rows]):
+    if models := models_among([row["layer"] for row in rows]):
         yield models
     yield (
         "energy and time are of a write; life: host bytes until all blocks are worn evenly; "

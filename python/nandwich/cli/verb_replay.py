@@ -25,9 +25,9 @@ from nandwich.cli.options import (
     writable,
 )
 from nandwich.errors import InputError, RunError
+from nandwich.replay import outcome, report, traffic
 from nandwich.replay import play as replay
-from nandwich.replay import report
-from nandwich.replay.play import Options
+from nandwich.replay.options import LAYERS, TIER_NEEDS, TIERS, WEARS, Options, models_among
 from nandwich.twin import parts
 
 _DEFAULT = Options("")
@@ -83,7 +83,7 @@ def _workloads() -> str:
 _EPILOG = f"""{_workloads()}
 
 \b
-Keys: {", ".join(replay.FIGURES)}.
+Keys: {", ".join(traffic.FIGURES)}.
 They are shares (70% or 0.7), counts (200K), sizes (4K) and times (2 ms).
 
 access:FILE,frame=SIZE,ram=SIZE,policy=NAME is what a paging policy reads and writes for a
@@ -129,9 +129,7 @@ _OOB_FIGURES = ("page_bytes", "join")
     metavar="NAME|FILE.toml",
     help="The part (`nandwich chips` lists them), or a file of your own.",
 )
-@click.option(
-    "--ftl", default=_DEFAULT.ftl, show_default=True, help="One of " + ", ".join(replay.LAYERS)
-)
+@click.option("--ftl", default=_DEFAULT.ftl, show_default=True, help="One of " + ", ".join(LAYERS))
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
@@ -162,7 +160,7 @@ _OOB_FIGURES = ("page_bytes", "join")
     "--wear",
     default=_DEFAULT.wear,
     show_default=True,
-    help="Wear policy: one of " + ", ".join(replay.WEARS),
+    help="Wear policy: one of " + ", ".join(WEARS),
 )
 @click.option("--threshold", type=click.IntRange(2, 65535), help="swl: erases a flag.")
 @click.option("--heal", is_flag=True, help="Heal worn blocks, on parts that can (TLC8G-HEAL).")
@@ -185,7 +183,7 @@ _OOB_FIGURES = ("page_bytes", "join")
     "--tier",
     default=_DEFAULT.tier,
     show_default=True,
-    help="What stays in the NVM: one of " + ", ".join(replay.TIERS),
+    help="What stays in the NVM: one of " + ", ".join(TIERS),
 )
 @click.option(
     "--half-life",
@@ -261,14 +259,14 @@ def command(json_target: str | None, **choices: Any) -> None:
     """
     until_worn = bool(choices["until_worn"])
     options = chosen(**choices)
-    inputs = replay.inputs(options)
+    inputs = traffic.inputs(options)
     described = (*parts.files(options.chip), *parts.files(options.nvm_part))
     output.check_apart((*inputs, *described), (options.snapshot, options.timeline, json_target))
     with locks.held(options.snapshot):
         play = _prepare(options)
         _play(play)
         play.save()
-    broken = replay.broken_laws(play)  # before the device is read back
+    broken = outcome.broken_laws(play)  # before the device is read back
     value = _books(play, verify=options.verify)
     if json_target != "-":
         _print(value)
@@ -278,7 +276,7 @@ def command(json_target: str | None, **choices: Any) -> None:
     told = play.save_timeline()  # last: a full disk must not take the result with it
     if told:
         output.talk(told)
-    faults = replay.faults(value["result"], broken, until_worn=until_worn)
+    faults = outcome.faults(value["result"], broken, until_worn=until_worn)
     if faults:
         raise RunError("\n".join(faults))
 
@@ -314,7 +312,7 @@ def chosen(
         layer={key: value for key, value in layer.items() if value},
         wear_figures={key: value for key, value in figures.items() if value},
         fit=fit or "refuse",
-        **replay.reading(**how),
+        **traffic.reading(**how),
         repeat=0 if until_worn else repeat,
         factory_bad=not no_bad_blocks,
         timeline=timeline,
@@ -328,7 +326,7 @@ def chosen(
 
 def _print(value: dict[str, Any]) -> None:
     click.echo(report.headline(value))
-    if models := replay.models_among([value["device"]["ftl"]]):
+    if models := models_among([value["device"]["ftl"]]):
         output.talk(models)
     output.print_table(("what", "how much", "meaning"), report.rows(value))
     for heads, table in report.share_tables(value):
@@ -350,17 +348,17 @@ def _check_nvm(options: Options) -> None:
     chosen = (options.nvm_part, options.tier, options.half_life, options.nvm_reads)
     if not options.nvm and chosen != (_DEFAULT.nvm_part, _DEFAULT.tier, _DEFAULT.half_life, False):
         raise InputError("--nvm-part, --tier, --half-life and --nvm-reads need --nvm SIZE")
-    needs = replay.TIER_NEEDS.get(options.tier, frozenset(["lambda"]))
+    needs = TIER_NEEDS.get(options.tier, frozenset(["lambda"]))
     if "lambda" not in needs and options.half_life != _DEFAULT.half_life:
         raise InputError("--half-life is lrfu's: give --tier lrfu")
-    if options.classes and not replay.is_block_trace(options.source):
-        what = "made up" if replay.is_generated(options.source) else "paged"
+    if options.classes and not traffic.is_block_trace(options.source):
+        what = "made up" if traffic.is_generated(options.source) else "paged"
         raise InputError(f"--classes is for recorded traces: what is {what} lies on no disk")
 
 
 def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:
     """What is told of a replay; with `verify` the whole device is read back first."""
-    value = replay.as_json(play)
+    value = outcome.as_json(play)
     if verify:
         with output.progress("reading back", play.device.sectors) as bar:
             value["result"] |= play.read_back(bar.advance)

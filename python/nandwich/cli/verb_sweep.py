@@ -18,7 +18,7 @@ from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.sweep.point import Keys, Point, is_file
 from nandwich.cli.sweep.verbs import VERBS
 from nandwich.errors import InputError, RunError, not_written
-from nandwich.replay import play
+from nandwich.replay.options import models_among
 
 _MOST_NAME = 100
 _SHOWN = {"done": "done", "no room": "with no room", "failed": "failed"}
@@ -108,7 +108,7 @@ def command(
         _keep(Path(keep), asked, played)
     if json_target != "-":
         click.echo(_summary(asked, played))
-        if models := play.models_among({word for one in asked for word in one.arguments}):
+        if models := models_among({word for one in asked for word in one.arguments}):
             output.talk(models)
     _judge(asked, played)
 

@@ -13,9 +13,8 @@ from nandwich.cli.options import SIZE, Number, json_option, trace_options, writa
 from nandwich.errors import InputError, RunError, not_written
 from nandwich.quantities import format_size
 from nandwich.replay import curve as curves
-from nandwich.replay import play as replay
-from nandwich.replay import report
-from nandwich.replay.play import Options
+from nandwich.replay import report, traffic
+from nandwich.replay.options import Options
 
 WRITTEN = ("msr", "spc", "android", "fio", "disksim", "packed")
 _PAGE_LEAST, _PAGE_MOST = 512, 1 << 30
@@ -44,10 +43,10 @@ Examples:
 @json_option
 def info(path: str, json_target: str | None, **how: Any) -> None:
     """Counts, sizes, reach and times of a trace."""
-    options = Options(path, **replay.reading(**how))
+    options = Options(path, **traffic.reading(**how))
     output.check_apart((path,), (json_target,))
-    trace = replay.open_trace(path, options)
-    facts = replay.survey(trace)
+    trace = traffic.open_trace(path, options)
+    facts = traffic.survey(trace)
     value = {
         "name": path,
         "format": trace.format,
@@ -95,10 +94,10 @@ _PAGE = click.option(
 
 def _source(path: str, seed: int, **how: Any) -> _native.Source:
     """A recorded trace, or a workload."""
-    options = Options(path, seed=seed, **replay.reading(**how))
-    if replay.is_generated(path) and ",footprint=" not in path:
+    options = Options(path, seed=seed, **traffic.reading(**how))
+    if traffic.is_generated(path) and ",footprint=" not in path:
         raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
-    return replay.open_source(options, 0)
+    return traffic.open_source(options, 0)
 
 
 @command.command(
@@ -123,7 +122,7 @@ def curve(
     A sample of a hundredth of the pages (SHARDS) takes a hundredth of the RAM, and tells the same
     to a percent or two.
     """
-    inputs = replay.inputs(Options(path))
+    inputs = traffic.inputs(Options(path))
     output.check_apart(inputs, (json_target,))
     source = _source(path, seed, **how)
     with output.progress("reading", 0) as progress:
@@ -143,7 +142,7 @@ def curve(
             "curve",
             1,
             {"trace": path, **curves.as_json(found)},
-            seed=seed if replay.is_generated(path) else None,
+            seed=seed if traffic.is_generated(path) else None,
             inputs=inputs,
         )
         output.write_json(json_target, document)
@@ -180,7 +179,7 @@ def convert(
     """Write a trace, or a made-up workload, in another format; times begin at 0."""
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
-    output.check_apart(replay.inputs(Options(path)), (target,))
+    output.check_apart(traffic.inputs(Options(path)), (target,))
     if not force and Path(target).is_file():
         raise InputError(f"{target} exists; --force replaces it")
     whole = _source(path, seed, **how)

@@ -35,7 +35,7 @@ from nandwich.cli.tune.search import Candidate, Found, Search
 from nandwich.cli.tune.space import Space
 from nandwich.errors import InputError, not_written
 from nandwich.quantities import format_size
-from nandwich.replay import accesses, play
+from nandwich.replay import accesses, traffic
 from nandwich.replay.life import DAY_NS
 from nandwich.twin import parts
 
@@ -187,7 +187,7 @@ def command(
     asked = _Asked(**choices)
     written = program.of(sources, arguments, cflags, vm)
     source = _source(sources)
-    if play.is_block_trace(source) and not Path(source).exists():
+    if traffic.is_block_trace(source) and not Path(source).exists():
         raise InputError(f"{source}: no such file; gen:NAME is a workload")
     to = _Targets(store, out, table, json_target)
 
@@ -208,7 +208,7 @@ def command(
     found = searched(source)
     space.refuse_empty(found)
     inputs = [
-        *play.inputs(space.parsed(found.point(found.first()))),
+        *traffic.inputs(space.parsed(found.point(found.first()))),
         *(written.inputs if written is not None else ()),
         *([file] if file else []),
     ]
@@ -223,7 +223,7 @@ def _source(sources: tuple[str, ...]) -> str:
         return accesses.source_of(sources[0], {})
     if len(sources) > 1:
         raise InputError(f"{sources[1]}: one workload at a time; a program may be several FILE.c")
-    if play.is_block_trace(sources[0]) and accesses.is_trace(sources[0]):
+    if traffic.is_block_trace(sources[0]) and accesses.is_trace(sources[0]):
         return accesses.source_of(sources[0], {})
     return sources[0]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from nandwich import _native
 from nandwich.errors import InputError
-from nandwich.replay.play import STEP, Advance
+from nandwich.replay.traffic import STEP, Advance
 
 _LEAST = 1000  # pages in a sample, below which a curve means little
 

@@ -17,13 +17,14 @@ from typing import Any
 
 from nandwich import _native, quantities
 from nandwich.errors import InputError, RunError
-from nandwich.replay import play, room
+from nandwich.replay import outcome, play, room, traffic
+from nandwich.replay.options import LAYERS, Options
 from nandwich.twin import parts
 
 #: What a device takes for its sectors. Lavish forgets with power: it is swap, not a disk.
 LAYER = "tree"
 #: All others: there to compare with.
-MODELS = tuple(name for name in play.LAYERS if name not in (LAYER, "lavish"))
+MODELS = tuple(name for name in LAYERS if name not in (LAYER, "lavish"))
 #: Code and constants on Cortex-M3 at -Os, as `nandwich bench size` has them, and its test.
 CODE_BYTES = 13094
 #: The same of the filters below it.
@@ -53,7 +54,7 @@ class Question:
     blocks: int = 0
     seed: int = 1
     models: bool = False
-    reading: dict[str, Any] = field(default_factory=dict)  # of play.Options, for a trace
+    reading: dict[str, Any] = field(default_factory=dict)  # of Options, for a trace
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -61,9 +62,9 @@ class Question:
         return (LAYER, *MODELS) if self.models else (LAYER,)
 
     @property
-    def options(self) -> play.Options:
+    def options(self) -> Options:
         """The replay that is asked of each layer."""
-        return play.Options(
+        return Options(
             self.source,
             chip=self.chip,
             blocks=self.blocks,
@@ -145,9 +146,9 @@ def _beside(question: Question, row: dict[str, Any]) -> dict[str, dict[str, Any]
 def _check_source(question: Question, device_bytes: int) -> None:
     """InputError for a source that is bad on any layer: it would be said of each."""
     options = question.options
-    source = play.open_source(options, device_bytes)
-    facts = play.survey(source, limit=options.limit)
-    if play.is_generated(options.source) and facts["extent_bytes"] > device_bytes:
+    source = traffic.open_source(options, device_bytes)
+    facts = traffic.survey(source, limit=options.limit)
+    if traffic.is_generated(options.source) and facts["extent_bytes"] > device_bytes:
         size = quantities.format_size(device_bytes)
         raise InputError(
             f"{options.source} asks for {quantities.format_size(facts['extent_bytes'])}, and all "
@@ -264,7 +265,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     """What one layer took for the source, for reads at random, and for a mount behind them."""
     at_rest = _settle(played)
     played.run(lambda _: None)
-    value = play.as_json(played)
+    value = outcome.as_json(played)
     result, derived = value["result"], value["derived"]
     if result["ended"] < 0:
         raise RunError(
@@ -306,7 +307,7 @@ def _settle(played: play.Play) -> bool:
     """Plays the source, as often as it takes, on a device written full until it is at rest.
     Whether it is: not where the source writes nothing, or goes on to change what it takes."""
     options, device = played.options, played.device
-    source = play.endless(options, played.device_bytes) or played.source
+    source = traffic.endless(options, played.device_bytes) or played.source
     extent = max(1, played.facts["extent_bytes"])
     windows = _native.Replay(
         device, source, repeat=_ENDLESS, precondition=options.precondition, extent=extent,
@@ -346,7 +347,7 @@ def _window(windows: _native.Replay, writes: int) -> float | None:
 def _reads(question: Question, played: play.Play) -> dict[str, Any]:
     device = played.device
     text = f"uniform,writes=0%,requests={_READS},size={device.sector_bytes}"
-    source = play.workload(text, device.sectors * device.sector_bytes, question.seed)
+    source = traffic.workload(text, device.sectors * device.sector_bytes, question.seed)
     reading = _native.Replay(device, source, extent=device.sectors * device.sector_bytes)
     while reading.run(_STEP):
         pass

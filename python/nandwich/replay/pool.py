@@ -17,7 +17,8 @@ from multiprocessing.context import ForkProcess
 from typing import Any, Generic, Literal, TypeVar
 
 from nandwich.errors import NandwichError
-from nandwich.replay import play
+from nandwich.replay import outcome, play
+from nandwich.replay.options import Options
 
 #: Steps of progress that one replay is.
 PARTS = 100
@@ -36,15 +37,15 @@ class Outcome:
     why: str = ""
 
 
-def play_one(options: play.Options, advance: Advance) -> Outcome:
+def play_one(options: Options, advance: Advance) -> Outcome:
     """One replay from beginning to end; `advance` is told at most PARTS parts of it."""
     try:
         played = play.prepare(options)
         parts = _Parts(_steps(played), advance)
         played.precondition(parts.advance)
         played.run(parts.advance)
-        broken = play.broken_laws(played)  # before the device is read back
-        value = play.as_json(played)
+        broken = outcome.broken_laws(played)  # before the device is read back
+        value = outcome.as_json(played)
         if options.verify:
             value["result"] |= played.read_back(parts.advance)
     except play.NoRoomError as error:
@@ -53,7 +54,7 @@ def play_one(options: play.Options, advance: Advance) -> Outcome:
         return Outcome("failed", why=error.message)
     except MemoryError:
         return Outcome("failed", why="out of memory")
-    faults = play.faults(value["result"], broken, until_worn=options.repeat == 0)
+    faults = outcome.faults(value["result"], broken, until_worn=options.repeat == 0)
     return Outcome("failed" if faults else "done", value, "\n".join(faults))
 
 
@@ -90,7 +91,7 @@ class Work(Generic[_Point]):
     started: Callable[[], None] = lambda: None  # called in each process first
 
 
-def replays(points: Sequence[play.Options]) -> Work[play.Options]:
+def replays(points: Sequence[Options]) -> Work[Options]:
     """Each of them played once."""
     return Work(points, play_one)
 

@@ -26,7 +26,7 @@ from nandwich.errors import InputError
 from nandwich.fleet import draws
 from nandwich.fleet.draws import Draw, fixed
 from nandwich.fleet.nodes import DAYS_A_YEAR, Battery, Fleet, Workload
-from nandwich.replay import play
+from nandwich.replay import traffic
 from nandwich.twin import tomlfile
 
 _TABLES = ("fleet", "replay", "workload", "node", "battery")
@@ -73,7 +73,7 @@ def _point(values: Mapping[str, Any]) -> Point:
             words = verb.words(key, values[key])
             arguments += words
             texts += words[-1:] if verb.may_name_files(key) else []
-    source = play.path_of(str(values.get("source", "")))  # of access:FILE another text
+    source = traffic.path_of(str(values.get("source", "")))  # of access:FILE another text
     return Point("replay", tuple(arguments), {}, (*texts, *([source] if source else [])))
 
 

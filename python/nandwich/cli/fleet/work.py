@@ -20,7 +20,7 @@ from nandwich.errors import InputError
 from nandwich.fleet import answer, nodes
 from nandwich.fleet.draws import Array
 from nandwich.fleet.nodes import ALIVE, CAUSES, DAYS_A_YEAR, Chip, Nodes, Shape
-from nandwich.replay import play
+from nandwich.replay.options import models_among
 
 _SCHEMA_VERSION = 1
 _PJ_A_J = 1e12
@@ -203,7 +203,7 @@ def show(one: Asked, end: Lived) -> None:
     click.echo()
     output.print_table(("end", "nodes", "share", "at least", "at most"), ends)
     every = range(len(one.spec.options))
-    if models := play.models_among({word for i in every for word in one.spec.point(i).arguments}):
+    if models := models_among({word for i in every for word in one.spec.point(i).arguments}):
         output.talk(models)
 
 

@@ -16,7 +16,7 @@ import click
 
 from nandwich.cli import points
 from nandwich.errors import InputError
-from nandwich.replay import play
+from nandwich.replay import traffic
 
 #: Options of a verb that write files, or that belong to a single run.
 _TIMELINE = frozenset({"json_target", "timeline", "timeline_window"})
@@ -81,7 +81,7 @@ class Verb:
     def check(self, arguments: Sequence[str]) -> None:
         """Refuses a line that the verb would refuse; click.UsageError or InputError."""
         if self.name == "replay":
-            for path in play.inputs(points.parsed(arguments)):
+            for path in traffic.inputs(points.parsed(arguments)):
                 _check_file(str(path))
             return
         with self.command.make_context(f"nandwich {self.name}", list(arguments)) as context:

@@ -7,8 +7,8 @@ from typing import Any
 from nandwich import _native
 from nandwich.errors import InputError
 from nandwich.quantities import format_size
-from nandwich.replay import accesses, play, room
-from nandwich.replay.play import Options
+from nandwich.replay import accesses, play, room, traffic
+from nandwich.replay.options import Options
 from nandwich.twin import parts
 
 #: A slot, and what the VM needs beside: run/ of ports/host pins two frames, and moves two.
@@ -119,9 +119,9 @@ def _unlike_the_vm(chip: str, frame: int, device: _native.ReplayDevice) -> str:
 def _facts(options: Options) -> dict[str, Any]:
     """What the source asks for. A workload fits the device, unless its footprint says otherwise."""
     size = 0
-    if play.is_generated(options.source):
+    if traffic.is_generated(options.source):
         device = play.opened(Options(options.source))[1]
         size = device.sectors * device.sector_bytes
-    facts = play.survey(play.open_source(options, size), limit=options.limit)
-    fits = play.is_generated(options.source) and "footprint=" not in options.source
+    facts = traffic.survey(traffic.open_source(options, size), limit=options.limit)
+    fits = traffic.is_generated(options.source) and "footprint=" not in options.source
     return facts | {"extent_bytes": 0} if fits else facts

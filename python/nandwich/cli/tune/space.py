@@ -23,7 +23,8 @@ from nandwich.cli.sweep import spec
 from nandwich.cli.sweep.point import Point
 from nandwich.cli.sweep.verbs import Verb
 from nandwich.errors import InputError
-from nandwich.replay import accesses, play
+from nandwich.replay import accesses
+from nandwich.replay.options import Options
 from nandwich.twin import parts, tomlfile
 
 #: Options that tell nothing without an NVM; replay refuses most of them there.
@@ -311,7 +312,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def parsed(point: Point) -> play.Options:
+def parsed(point: Point) -> Options:
     """What a point asks of replay; InputError."""
     from nandwich.cli import points
 
