@@ -155,7 +155,7 @@ static int refuse_frames(const struct nw_host_stack *stack, const struct nw_vm_n
 
     snprintf(ram, sizeof ram, stack->statics_bytes != 0 ? "(ram=%u - %u of statics)" : "ram=%u",
              stack->config.ram_bytes, stack->statics_bytes);
-    return nw_refuse(why, NW_ERR_CONFIG,
+    return nw_refuse(why, NW_ERR_RAM,
                      "%s / frame=%u = %lu frames: at least %u are needed (%u slots + "
                      "%u pins + 2), at most 65000",
                      ram, vm->frame_bytes,
@@ -176,7 +176,7 @@ static int refuse_vm(const struct nw_host_stack *stack, const struct nw_vm_needs
     case NW_VM_FEW_FRAMES:
         return refuse_frames(stack, needs, why);
     case NW_VM_SMALL_BLOCK:
-        return nw_refuse(why, NW_ERR_CONFIG,
+        return nw_refuse(why, NW_ERR_FULL,
                          "vm=%u needs %u sectors of %u B; %s over %s has %u: give less vm or "
                          "a larger chip",
                          vm->bytes, needs->sectors, vm->block->sector_bytes,
@@ -244,7 +244,7 @@ static int check_statics(const struct nw_host_stack *stack, struct nw_why *why)
     if (stack->statics_bytes <= stack->config.ram_bytes) {
         return NW_OK;
     }
-    return nw_refuse(why, NW_ERR_CONFIG,
+    return nw_refuse(why, NW_ERR_RAM,
                      "ram=%u does not hold the program's statics, %u bytes of globals built to "
                      "stay in RAM: give more ram, or build with less --nw-statics",
                      stack->config.ram_bytes, stack->statics_bytes);

@@ -44,7 +44,8 @@ struct nw_host_guest {
 /*
  * Opens all of it, then forgets what that cost: a device is formatted once, not for each program.
  * Counters, clock and energy start from zero. Memory comes from malloc. NW_OK, or an error
- * with its line in `why`; close it in either case.
+ * with its line in `why`, NW_ERR_RAM and NW_ERR_FULL where RAM and chip are too small; close it in
+ * either case.
  */
 int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config *config,
                        const struct nw_host_guest *guest, struct nw_why *why);

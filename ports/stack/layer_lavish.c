@@ -79,7 +79,7 @@ static int lavish_refuse(const struct nw_layer_site *site, int error, struct nw_
                 (void)snprintf(lower, sizeof lower, "degree=%u, ", config.degree);
             }
         }
-        return nw_refuse(why, error,
+        return nw_refuse(why, NW_ERR_FULL,
                          "lavish with degree=%u needs %u blocks: (%llu B / %llu B a logical block "
                          "+ 2) x %u + 1; %s has %u: choose %sa smaller size (vm) or a larger chip",
                          degree, needed, (unsigned long long)bytes, (unsigned long long)logical,

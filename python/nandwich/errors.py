@@ -32,6 +32,11 @@ class InputError(NandwichError):
     exit_code = 2
 
 
+class NoRoomError(InputError):
+    """What was asked for and the room that it was given, in RAM or on the chip, do not fit: an
+    answer, where it is compared with others."""
+
+
 #: The disk is full or broken, which no other request would mend.
 _SPENT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 

@@ -57,7 +57,8 @@ FilePath check(const FilePath &config_text, uint16_t frame_bytes, uint16_t slots
     std::string told = result >= 0 ? describe(stack.get()) : line;
     nw_host_stack_close(stack.get());
     if (result < 0) {
-        throw_text(PyExc_ValueError, told);
+        bool too_small = result == NW_ERR_RAM || result == NW_ERR_FULL;
+        throw_text(too_small ? PyExc_MemoryError : PyExc_ValueError, told);
     }
     return FilePath{told};
 }
@@ -67,6 +68,6 @@ FilePath check(const FilePath &config_text, uint16_t frame_bytes, uint16_t slots
 void bind_host(nb::module_ &m)
 {
     m.def("host_check", check, nb::arg("config"), nb::arg("frame_bytes"), nb::arg("slots"),
-          "What the device of a key=value configuration comes to, as JSON; ValueError with the "
-          "arithmetic when it cannot be.");
+          "What the device of a key=value configuration comes to, as JSON; with the arithmetic "
+          "MemoryError where RAM or chip are too small, and ValueError for all else.");
 }

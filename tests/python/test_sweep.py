@@ -296,6 +296,7 @@ sede = 3
 [base]
 sorce = "gen:zipf"
 idle = "yes"
+classes = "disk.img"
 [axes]
 fttl = ["tree"]
 ram = { from = "8K", to = "64K", steps = 4, skale = "log" }
@@ -306,6 +307,10 @@ maps = { from = 8, to = 2, steps = 3 }
 limit = { from = 0, to = 2, steps = 3, scale = "log" }
 seed = [1, 1]
 json = ["x"]
+ram-of-nobody = [1]
+blocks = [1024, "1024"]
+chip = ["W25N01GV", "W25N01"]
+ftl = ["tree", "log", "lg"]
 """,
     )
     done = ran(file)
@@ -317,18 +322,64 @@ json = ["x"]
         "3: unknown key 'sede'; did you mean seed or seeds?",
         f"5: unknown key 'sorce'; did you mean source or scale? {lists}",
     ]
-    assert f"8: unknown key 'fttl'; did you mean ftl? {lists}" in said
-    assert any(one.startswith("16: unknown key 'json'") for one in said)
+    assert f"9: unknown key 'fttl'; did you mean ftl? {lists}" in said
+    assert any(one.startswith("18: unknown key 'ram-of-nobody'") for one in said)
     assert [one for one in said if "unknown" not in one] == [
         '6: idle = "yes": it is on or off: true or false',
-        "10: half-life = 0: 0 is not in the range 1<=x<=65536.",
-        f"11: spare-blocks = 8: {wanted}",
-        f"12: degree = []: {wanted}",
-        "13: maps: from is not less than to",
-        "14: limit: on a log scale from is more than 0",
-        "15: seed: 1 is there twice",
+        "17: json: options that write files, or show something else, are not taken",
+        "11: half-life = 0: 0 is not in the range 1<=x<=65536.",
+        f"12: spare-blocks = 8: {wanted}",
+        f"13: degree = []: {wanted}",
+        "14: maps: from is not less than to",
+        "15: limit: on a log scale from is more than 0",
+        "16: seed: 1 is there twice",
+        '19: blocks: "1024" is there twice, as 1024 too',
     ]
-    assert "9: unknown key 'skale'; did you mean scale?" in said
+    assert "10: unknown key 'skale'; did you mean scale?" in said
+    # Names are looked up beside the faults before, whatever the source would be.
+    assert any(one.startswith("20: unknown chip 'W25N01'") for one in said)
+    assert any(one.startswith("21: unknown translation layer 'lg'") for one in said)
+
+
+def test_every_wrong_value_is_told_once(tmp_path: Path) -> None:
+    """A file and a workload that are not there, in any order of the values."""
+    text = GRID.replace('source = "gen:zipf,requests=500"\n', "").replace(
+        "[axes]", '[axes]\nsource = ["none.csv", "gen:zpf", "gen:zipf"]\nchip = ["NONE", "W25N01GV"]'
+    )
+    file = written(tmp_path, text)
+    said = ran(file).stderr.replace(f"nandwich: error: {file}:", "").splitlines()
+    assert sorted(line.split(";")[0] for line in said) == [
+        "7: cannot read none.csv: No such file or directory",
+        "7: unknown workload 'zpf'",
+        "8: unknown chip 'NONE' (nandwich chips lists all)",
+    ]
+
+
+def test_a_program_without_room_is_an_answer(tmp_path: Path) -> None:
+    """Frames that the RAM does not hold, and a chip that does not hold the virtual memory; no file
+    is kept of these, which is said."""
+    text = f"""[sweep]
+verb = "run"
+[base]
+sources = "{ROOT / "examples" / "hello.c"}"
+once = true
+native = false
+[[point]]
+ram = "8K"
+[[point]]
+vm = "1G"
+[[point]]
+ram = "2K"
+statics = "4K"
+[[point]]
+ram = "32K"
+"""
+    keep = tmp_path / "kept"
+    done = ran(written(tmp_path, text), "--keep", keep)
+    assert done.exit_code == 0, done.stderr
+    assert "4 points of nandwich run: 1 done, 3 with no room" in done.stdout
+    assert "no file of 3 points without a result" in done.stderr
+    assert len(list(keep.iterdir())) == 1
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,8 @@ def _keep(folder: Path, asked: Sequence[Point], played: Sequence[Kept]) -> None:
                 files.replace(folder / f"{name}.json", data)
     except OSError as error:
         raise not_written(f"cannot keep results in {folder}: {error.strerror}", error) from error
+    if without := sum(kept.state != "done" for kept in played):
+        output.talk(f"{folder}: no file of {output.counted(without, 'point')} without a result")
 
 
 def _file_names(asked: Sequence[Point]) -> list[str]:

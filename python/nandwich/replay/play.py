@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nandwich import _native, names, quantities
-from nandwich.errors import InputError, RunError
+from nandwich.errors import InputError, NoRoomError, RunError
 from nandwich.replay import classes, room, traffic
 from nandwich.replay.options import LAYERS, TIER_NEEDS, TIERS, WEARS, Options
 from nandwich.replay.traffic import STEP, Advance
@@ -14,11 +14,6 @@ from nandwich.twin import parts, timelines
 
 _NVM_MOST = 2**31  # bytes
 _BLOCKS_MOST = 2**16  # of a chip on which a layer works
-
-
-class NoRoomError(InputError):
-    """A layer and the room it was given, in RAM or on the chip, do not fit: an answer, where it is
-    compared with others."""
 
 
 def check_names(options: Options) -> None:

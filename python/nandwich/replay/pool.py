@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any, Generic, Literal, TypeVar
 
-from nandwich.errors import NandwichError
+from nandwich.errors import NandwichError, NoRoomError
 from nandwich.replay import outcome, play
 from nandwich.replay.options import Options
 
@@ -48,7 +48,7 @@ def play_one(options: Options, advance: Advance) -> Outcome:
         value = outcome.as_json(played)
         if options.verify:
             value["result"] |= played.read_back(parts.advance)
-    except play.NoRoomError as error:
+    except NoRoomError as error:
         return Outcome("no room", why=error.message)
     except NandwichError as error:
         return Outcome("failed", why=error.message)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nandwich import _native
-from nandwich.errors import InputError
+from nandwich.errors import InputError, NoRoomError
 from nandwich.twin import parts, timelines
 
 FTLS = tuple(name for name, *_ in _native.layers())
@@ -89,7 +89,7 @@ def check(device: Device) -> dict[str, Any]:
     if rest or frames == 0:
         raise InputError(f"--ram {device.ram} is not a multiple of --frame {device.frame}")
     if device.statics >= device.ram:
-        raise InputError(
+        raise NoRoomError(
             f"--statics {device.statics} come out of --ram {device.ram}, and frames need some of it"
         )
     for path in (device.image, device.record, device.accesses, device.timeline):
@@ -99,6 +99,8 @@ def check(device: Device) -> dict[str, Any]:
         described: dict[str, Any] = json.loads(
             _native.host_check(device.text(), device.frame, device.slots)
         )
+    except MemoryError as error:
+        raise NoRoomError(without_place(str(error))) from error
     except ValueError as error:
         raise InputError(without_place(str(error))) from error
     return described

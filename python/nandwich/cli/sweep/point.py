@@ -20,8 +20,7 @@ import click
 from nandwich import _native, paths
 from nandwich.cli import output
 from nandwich.cli.sweep.verbs import Verb
-from nandwich.errors import InputError
-from nandwich.replay import play
+from nandwich.errors import InputError, NoRoomError
 
 _FORMAT = 1  # of what a key is made of
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -67,7 +66,7 @@ def run_point(point: Point, words: Sequence[str] | None = None) -> dict[str, Any
             )
             if code:
                 state, why = "failed", f"exit code {code}"
-        except play.NoRoomError as error:
+        except NoRoomError as error:
             state, why = "no room", error.message
         except click.ClickException as error:
             state, why = "failed", error.format_message()

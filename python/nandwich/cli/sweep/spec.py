@@ -36,6 +36,10 @@ _TABLES = ("sweep", "base", "axes", "point")
 _SWEEP = ("verb", "seeds", "sample", "seed")
 _RANGE = ("from", "to", "steps", "scale")
 _SCALES = ("linear", "log")
+#: Of replay without a source, which is a fault already: options that are right or wrong whatever it
+#: is, and what stands in for it.
+_WITHOUT_SOURCE = ("chip", "ftl", "wear", "tier", "nvm-part")
+_STANDS_IN = "gen:uniform"
 
 Values = dict[str, Any]
 
@@ -94,6 +98,8 @@ class Reader:
             if key not in _SWEEP:
                 self.fault(f"sweep.{key}", names.unknown("key", key, _SWEEP).message)
         self.verb = verb_of(self._verb())
+        self.known("base", self.base)
+        self.base = self.all_right("base", self.base)
 
     def fault(self, place: str, text: str) -> None:
         self.faults.append(f"{self.file.where(place)}: {text}")
@@ -126,9 +132,17 @@ class Reader:
     def known(self, place: str, values: Mapping[str, Any]) -> None:
         """Every key that the verb has not is a fault."""
         for key in values:
-            if key not in self.verb.keys:
-                text = names.unknown("key", key, self.verb.keys).message
-                self.fault(f"{place}.{key}", f"{text} (nandwich {self.verb.name} --help lists all)")
+            if key in self.verb.keys:
+                continue
+            if why := self.verb.refuses(key):
+                self.fault(f"{place}.{key}", f"{key}: {why}")
+                continue
+            text = names.unknown("key", key, self.verb.keys).message
+            self.fault(f"{place}.{key}", f"{text} (nandwich {self.verb.name} --help lists all)")
+
+    def all_right(self, place: str, values: Mapping[str, Any]) -> Values:
+        """Those options whose values are right; the others are faults."""
+        return {key: one for key, one in values.items() if self.right(f"{place}.{key}", key, one)}
 
     def right(self, place: str, key: str, value: Any) -> bool:
         """Whether a value is one that the option takes; else that is a fault."""
@@ -161,12 +175,8 @@ class Reader:
 def read(path: Path) -> Spec:
     """The points of a file, in its order; InputError with every fault of it."""
     reader = Reader(tomlfile.read(path))
-    reader.known("base", reader.base)
-    for key, value in reader.base.items():
-        reader.right(f"base.{key}", key, value)
     seeds = _seeds(reader)
     chosen = _listed(reader) if "point" in reader.file.tree else _of_axes(reader)
-    reader.end()
     varying = list(dict.fromkeys(key for one in chosen for key in one))
     points = []
     if seeds:
@@ -175,7 +185,7 @@ def read(path: Path) -> Spec:
     for mine in chosen:
         shown = {key: mine.get(key, reader.base.get(key)) for key in varying}
         points.append(point_of(reader.verb, reader.base | mine, shown))
-    check(reader, points)
+    check(reader, [reader.base | one for one in chosen])
     return Spec(reader.verb.name, points)
 
 
@@ -221,15 +231,14 @@ def _listed(reader: Reader) -> list[Values]:
         reader.fault("sweep.sample", "a sample is of [axes]; [[point]] is played whole")
     for number, one in enumerate(found):
         reader.known(f"point.{number}", one)
-        for key, value in one.items():
-            reader.right(f"point.{number}.{key}", key, value)
         if _SEED in one and "seeds" in reader.sweep:
             reader.fault(f"point.{number}.{_SEED}", "either seeds of [sweep], or a seed here")
-    return list(found)
+    return [reader.all_right(f"point.{number}", one) for number, one in enumerate(found)]
 
 
 def _of_axes(reader: Reader) -> list[Values]:
-    """All combinations of the axes, the last one varying fastest; or a sample of them."""
+    """All combinations of the axes, the last one varying fastest; or a sample of them. Beside
+    faults each value that is right, once."""
     given = reader.file.tree.get("axes", {})
     if not isinstance(given, dict):
         reader.fault("axes", "axes is a table: [axes]")
@@ -239,10 +248,11 @@ def _of_axes(reader: Reader) -> list[Values]:
     seed = reader.whole("seed", 0, 2**32 - 1)
     if sample is None and seed is not None:
         reader.fault("sweep.seed", "seed is of the sample: sample = N; seeds of the verb are seeds")
-    axes = {key: axis_of(reader, key, value, sample) for key, value in given.items()}
-    if reader.faults:
-        return []
+    known = {key: value for key, value in given.items() if key in reader.verb.keys}
+    axes = {key: axis_of(reader, key, value, sample) for key, value in known.items()}
     lists = [one if isinstance(one, list) else one.listed() for one in axes.values()]
+    if reader.faults:
+        return _each_once(dict(zip(axes, lists, strict=True)))
     total = math.prod(map(len, lists))
     if sample is None or not axes:
         if total > _MOST_POINTS:
@@ -257,6 +267,12 @@ def _of_axes(reader: Reader) -> list[Values]:
         return []
     chosen = sorted(_some(total, sample, drawn))
     return [dict(zip(axes, _combination(lists, number), strict=True)) for number in chosen]
+
+
+def _each_once(axes: Mapping[str, Sequence[Any]]) -> list[Values]:
+    """Each value beside the first ones of the others."""
+    first = {key: values[0] for key, values in axes.items() if values}
+    return [first | {key: one} for key, values in axes.items() for one in values] or [first]
 
 
 def _some(total: int, wanted: int, drawn: Callable[[], float]) -> list[int]:
@@ -297,8 +313,8 @@ def _drawn(axes: Mapping[str, Axis], wanted: int, drawn: Callable[[], float]) ->
 
 
 def axis_of(reader: Reader, key: str, value: Any, sample: int | None) -> Axis:
-    """A list of values, or a range; [] and a fault where it is neither. A range without steps is
-    taken where a `sample` is drawn."""
+    """A list of the values that are right, or a range; [] and a fault where it is neither. A range
+    without steps is taken where a `sample` is drawn."""
     place = f"axes.{key}"
     if isinstance(value, dict):
         return _range(reader, key, value, sample)
@@ -307,11 +323,17 @@ def axis_of(reader: Reader, key: str, value: Any, sample: int | None) -> Axis:
             place, f"{key} = {_shown(value)}: wanted a list of values, or {{from=, to=, steps=}}"
         )
         return []
+    seen: dict[str, Any] = {}
     for one in value:
-        reader.right(place, key, one)
-        if value.count(one) > 1:
-            reader.fault(place, f"{key}: {_shown(one)} is there twice")
-    return value
+        if not reader.right(place, key, one):
+            continue
+        meaning = reader.verb.meaning(key, one)
+        if meaning in seen:
+            other = seen[meaning]
+            also = "" if other == one else f", as {_shown(other)} too"
+            reader.fault(place, f"{key}: {_shown(one)} is there twice{also}")
+        seen.setdefault(meaning, one)
+    return list(seen.values())
 
 
 def _range(reader: Reader, key: str, value: Values, sample: int | None) -> Axis:
@@ -356,35 +378,63 @@ def _end(reader: Reader, key: str, word: str, value: Any) -> int | float | None:
     return None
 
 
-def check(reader: Reader, points: Sequence[Point]) -> None:
+def check(reader: Reader, options: Sequence[Values]) -> None:
     """Raises InputError for points that the verb would refuse: for each text the first point that
-    has it is asked. What only some combinations refuse is told when they are played."""
+    has it is asked, without values that were refused before. What only some combinations refuse is
+    told when they are played.
+
+    Beside other faults only what is about a value of the file is told: the rest may follow from
+    them.
+    """
     seen: set[tuple[str, str]] = set()
+    refused: set[tuple[str, str]] = set()
     checked = 0
-    for point in points:
-        texts = {(key, one) for key, one in point.chosen.items() if isinstance(one, str)}
+    for values in options:
+        left = {key: one for key, one in values.items() if (key, repr(one)) not in refused}
+        texts = {(key, one) for key, one in left.items() if isinstance(one, str)}
         if (checked and texts <= seen) or checked == _MOST_CHECKED:
             continue
         seen |= texts
         checked += 1
-        try:
-            reader.verb.check(point.arguments)
-        except (click.UsageError, InputError) as error:
-            text = f"{error.format_message().rstrip('.')}; asked by {point.command}"
-            reader.fault(_place(reader, point, error), text)
+        while key := _refused(reader, left):
+            refused.add((key, repr(left.pop(key))))
     reader.end()
 
 
-def _place(reader: Reader, point: Point, error: click.ClickException) -> str:
-    """The key that an error is about: its option, or the one whose name or value it tells."""
+def _refused(reader: Reader, values: Values) -> str:
+    """The key of a value that the verb refuses, which is a fault then; "" for none."""
+    if reader.faults and reader.verb.name == "replay" and "source" not in values:
+        values = {key: values[key] for key in _WITHOUT_SOURCE if key in values}
+        values["source"] = _STANDS_IN
+    point = point_of(reader.verb, values, {})
+    try:
+        reader.verb.check(point.arguments)
+    except (click.UsageError, InputError) as error:
+        key = _key(reader, values, error)
+        if key or not reader.faults:
+            text = f"{error.format_message().rstrip('.')}; asked by {point.command}"
+            reader.fault(_place(reader, key), text)
+        return key
+    return ""
+
+
+def _key(reader: Reader, values: Values, error: click.ClickException) -> str:
+    """What an error is about: its option, or the one whose name or value it tells; "" for none."""
     text = error.format_message()
-    for key, value in (reader.base | point.chosen).items():
+    for key, value in values.items():
         known = reader.verb.keys.get(key)
         is_it = known is not None and known is getattr(error, "param", None)
         if is_it or re.search(rf"--{re.escape(key)}\b", text) or _names(text, value):
-            tables = [name for name in ("axes", "base") if key in reader.file.tree.get(name, {})]
-            return f"{tables[0]}.{key}" if tables else "point"
-    return "sweep"
+            return key
+    return ""
+
+
+def _place(reader: Reader, key: str) -> str:
+    """Where a key stands in the file."""
+    if not key:
+        return "sweep"
+    tables = [name for name in ("axes", "base") if key in reader.file.tree.get(name, {})]
+    return f"{tables[0]}.{key}" if tables else "point"
 
 
 def _names(text: str, value: Any) -> bool:

@@ -61,6 +61,24 @@ class Verb:
             found[_BEHIND] = click.Argument([_BEHIND], nargs=-1)
         return found
 
+    def refuses(self, key: str) -> str:
+        """Why an option of the verb is no key; "" where it has none of that name."""
+        for one in self.command.params:
+            if f"--{key}" in (*one.opts, *one.secondary_opts):
+                if one.name in _BOARD:
+                    return "a sweep runs programs on this host"
+                return "options that write files, or show something else, are not taken"
+        return ""
+
+    def meaning(self, key: str, value: Any) -> str:
+        """One text for all values that are the same to the verb: "8K" and 8192."""
+        one = self.keys[key]
+        if isinstance(one, click.Option) and one.is_flag:
+            return str(value)
+        texts = [text for text in self.words(key, value) if text != f"--{key}"]
+        plain = [text.removeprefix(f"--{key}=") for text in texts]
+        return repr([one.type.convert(text, one, None) for text in plain])
+
     def words(self, key: str, value: Any) -> list[str]:
         """`value` of `key` as a command line has it; ValueError says what is wanted."""
         one = self.keys[key]

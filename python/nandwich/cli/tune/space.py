@@ -242,9 +242,9 @@ def read(path: Path, source: str, chips: Sequence[str]) -> Space:
             reader.fault(f"sweep.{key}", f"{key} is for nandwich sweep: a space has none")
     if reader.verb.name != _VERB:
         reader.fault("sweep.verb", f'tune plays replay: verb = "{_VERB}"')
+        reader.end()
     if is_paged:
         _check_memory(reader, source)
-    reader.end()
     return _checked(reader)
 
 
@@ -271,13 +271,10 @@ def default(text: str, source: str) -> Space:
 
 
 def _checked(reader: spec.Reader) -> Space:
-    reader.known("base", reader.base)
-    for key, value in reader.base.items():
-        reader.right(f"base.{key}", key, value)
     given = reader.table("axes")
     reader.known("axes", given)
     axes = [_axis(reader, key, value) for key, value in given.items() if key in reader.verb.keys]
-    reader.end()
+    axes = [axis for axis in axes if axis.values]
     space = Space(reader, axes)
     # Each value once, the others as they stand first.
     first = space.first()
@@ -285,7 +282,7 @@ def _checked(reader: spec.Reader) -> Space:
     if any(axis.key == "nvm" for axis in axes):
         most = next(axis.values[-1] for axis in axes if axis.key == "nvm")
         tried += [one | {"nvm": most} for one in tried]
-    spec.check(reader, [space.point(one) for one in tried])
+    spec.check(reader, [space.values(one) for one in tried])
     return space
 
 
@@ -296,8 +293,6 @@ def _axis(reader: spec.Reader, key: str, value: Any) -> Axis:
         values = found.listed() or [found.at(0), found.at(1)]
         return Axis(key, tuple(values), True, None if found.steps else found)
     option = reader.verb.keys[key]
-    if reader.faults:
-        return Axis(key, tuple(found), False)
     try:
         numbers = {one: option.type.convert(str(one), option, None) for one in found}
         ordered = all(_is_number(one) for one in numbers.values())
