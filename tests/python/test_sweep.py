@@ -344,7 +344,8 @@ ftl = ["tree", "log", "lg"]
 def test_every_wrong_value_is_told_once(tmp_path: Path) -> None:
     """A file and a workload that are not there, in any order of the values."""
     text = GRID.replace('source = "gen:zipf,requests=500"\n', "").replace(
-        "[axes]", '[axes]\nsource = ["none.csv", "gen:zpf", "gen:zipf"]\nchip = ["NONE", "W25N01GV"]'
+        "[axes]",
+        '[axes]\nsource = ["none.csv", "gen:zpf", "gen:zipf"]\nchip = ["NONE", "W25N01GV"]',
     )
     file = written(tmp_path, text)
     said = ran(file).stderr.replace(f"nandwich: error: {file}:", "").splitlines()

@@ -164,7 +164,6 @@ def test_what_cannot_be_is_known_beforehand() -> None:
 
     needs = Needs(points.parsed([SOURCE]))
     assert "needs 4.139 KiB of RAM" in need("--ram", "3K").why
-    assert need("--blocks", "2048").why == "K9F1G08U0A has 1024 blocks, not 2048"
     assert "takes 2.996 MiB of" in need("--blocks", "32").why
     assert "takes no wear policy" in need("--wear", "swl").why
     one, other = need("--ram", "600K"), need("--ram", "900K")
@@ -256,7 +255,68 @@ def test_nothing_is_played_twice_or_for_nothing(tmp_path: Path) -> None:
         assert row["goals"]["flash_bytes"] <= 9 << 20
     reasons = " ".join(value["impossible"])
     assert "over --max-ram or --max-flash" in reasons
-    assert "has 1024 blocks, not 2048" in reasons
+
+
+def test_more_blocks_than_the_chip_has_are_all_of_it(tmp_path: Path) -> None:
+    """Goal: an axis serves chips of several sizes, and none of them is played twice."""
+    text = """\
+[axes]
+chip = ["K9F1G08U0A", "MT29F2G08ABAEA"]
+blocks = [0, 512, 1024, 2048, 4096]
+"""
+    value = tuned(tmp_path, space=text)
+    told = [(row["configuration"]["chip"], row["configuration"]["blocks"]) for row in value["rows"]]
+    assert sorted(told, key=str) == [
+        ("K9F1G08U0A", 512),
+        ("K9F1G08U0A", None),
+        ("MT29F2G08ABAEA", 1024),
+        ("MT29F2G08ABAEA", 512),
+        ("MT29F2G08ABAEA", None),
+    ]
+    assert (value["repeated"], value["impossible"]) == (5, {})
+
+
+def test_what_came_nearest_is_told(tmp_path: Path) -> None:
+    """Goal: where the limits leave nothing, the least that is needed is said, with its sizes."""
+    done = ran(*asked(tmp_path, "--max-flash", "1M", "--max-ram", "3K", space=GRID))
+    assert done.exit_code == 1
+    said = done.stderr.splitlines()
+    nearest = next(line for line in said if "the nearest that was not played is" in line)
+    assert "blocks=64" in nearest
+    assert nearest.endswith(" of RAM, 8 MiB of flash")
+
+
+def test_a_life_is_marked_where_the_nvm_swallows_the_trace(tmp_path: Path) -> None:
+    """Goal: nobody takes 8,000 years for an answer; and the choice says what its layer is."""
+    text = """\
+[axes]
+ftl = ["fast", "page"]
+ram = ["1M"]
+blocks = [256]
+nvm = ["16K", "4M"]
+nvm-part = ["STTRAM-16M"]
+"""
+    out = tmp_path / "choice.toml"
+    done = ran(*asked(tmp_path, "--best", "time", "--out", out, space=text))
+    assert done.exit_code == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if "nvm=" in line]
+    assert rows
+    assert all((" ? " in line) == ("nvm=4M" in line) for line in rows), rows
+    assert "a longer trace shows how flash wears" in done.stderr
+    assert "is a model of a published layer: not for a device" in out.read_text()
+    assert "a longer trace" in out.read_text()
+
+
+@pytest.mark.parametrize("chip", ["PCM-16M", "SANDISK-SD-128M", "NONE"])
+def test_chips_are_flash(tmp_path: Path, chip: str) -> None:
+    """Goal: an NVM, a card and a name that nobody knows are told before anything is asked."""
+    said = [ran(SOURCE, "--chips", f"W25N01GV,{chip}").stderr]
+    text = SPACE.replace('"W25N01GV"', f'"{chip}"')
+    said.append(ran(*asked(tmp_path, space=text)).stderr)
+    assert ":6: " in said[1]
+    for one in said:
+        assert chip in one
+        assert re.search("is an NVM|is a sdcard: layers work on nand|unknown chip", one), one
 
 
 def test_a_life_that_is_too_short_is_not_chosen(tmp_path: Path) -> None:

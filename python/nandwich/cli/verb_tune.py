@@ -34,10 +34,8 @@ from nandwich.cli.tune.need import Need, Needs
 from nandwich.cli.tune.search import Candidate, Found, Search
 from nandwich.cli.tune.space import Space
 from nandwich.errors import InputError, not_written
-from nandwich.quantities import format_size
 from nandwich.replay import accesses, traffic
 from nandwich.replay.life import DAY_NS
-from nandwich.twin import parts
 
 _STORE = Path("tune.sqlite")
 #: Options that do not change the answer, each with a value.
@@ -242,7 +240,7 @@ def _chips(text: str) -> list[str]:
     for one in found:
         if not one or found.count(one) > 1:
             raise InputError(f"--chips {text}: {one or 'a name'} is {'twice' if one else 'empty'}")
-        parts.resolve(one)
+        space.refuse_other_than_flash(one)
     return found
 
 
@@ -411,10 +409,7 @@ class _Judge:
         need = self._needs.of(options)
         why, over = need.why, 0.0
         if not why and (over := self._limits.over(need)) > 0:
-            sizes = (
-                f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
-            )
-            why = f"over --max-ram or --max-flash, such as {sizes}"
+            why = "over --max-ram or --max-flash"
         elif not why and 0 < need.most_bytes < self._limits.life and not options.nvm:
             over = self._limits.short(need.most_bytes)
             why = f"a life of {self._life(need.most_bytes)} at most"
@@ -441,8 +436,7 @@ def _show(found: Search, told: answer.Answer, size: int | None) -> None:
     click.echo()
     for sentence in answer.reasons(told):
         click.echo(names.shown(sentence))
-    for note in (answer.forgets(told), answer.worn(told)):
-        if note:
-            output.talk(note)
+    for note in filter(None, (answer.legend(told), *answer.notes(told))):
+        output.talk(note)
     what = "an access, and of the device alone" if told.accesses else "a host byte"
     output.talk(f"time and energy are of {what}; cost: flash, and RAM and NVM at --ram-price")

@@ -137,8 +137,9 @@ class Engine:
                     self.played += 1
                     told.advance()
         except (KeyboardInterrupt, RunError):
-            missing = len(todo.keys() - self._found.keys())
-            output.talk(f"{output.counted(missing, 'point')} not played: the same line goes on")
+            missing = output.counted(len(todo.keys() - self._found.keys()), "point")
+            what = f"{missing} not played" if bar is None else "what has ended is kept"
+            output.talk(f"{what}: the same line goes on")
             raise
 
     @contextmanager

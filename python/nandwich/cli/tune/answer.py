@@ -10,10 +10,11 @@ from nandwich import _native
 from nandwich.cli import output
 from nandwich.cli.tune import goals
 from nandwich.cli.tune.goals import GOALS, Goals
-from nandwich.cli.tune.search import Found, Search
+from nandwich.cli.tune.search import Candidate, Found, Search
 from nandwich.cli.tune.space import Space
 from nandwich.errors import RunError
 from nandwich.quantities import format_size, format_time
+from nandwich.replay.options import Options, models_among
 
 #: Rows of the table; the exports have all.
 SHOWN = 12
@@ -23,6 +24,9 @@ _BALANCED = "balanced"
 BESTS = (*GOALS, _BALANCED)
 #: Options whose values say themselves what they are of.
 _SPEAK = frozenset({"chip", "ftl", "tier", "wear", "nvm-part"})
+_HALF_TOLD = (
+    "the NVM held more at the end than it had written back; a longer trace shows how flash wears"
+)
 _YEAR_DAYS = 365
 _MOST_REASONS = 3
 #: What the next one of the front is called that is better in a goal.
@@ -74,16 +78,27 @@ def _nothing(search: Search) -> str:
     told = []
     if search.found:
         near = min(search.found, key=lambda one: one.over)
-        told.append(f"  the nearest of {len(search.found)} is {words(near)}: {near.why}")
+        what = words(near.candidate)
+        told.append(f"  the nearest of {len(search.found)} is {what}: {near.why}")
+    if search.nearest:
+        what = words(search.nearest)
+        told.append(f"  the nearest that was not played is {what}: {_takes(search.nearest)}")
     for why, count in search.impossible.most_common(_MOST_REASONS):
         told.append(f"  not played: {why} (asked {count} times)")
     return "\n".join(("no configuration does what is asked:", *told))
 
 
-def words(found: Found, without: Collection[str] = ()) -> str:
+def _takes(candidate: Candidate) -> str:
+    """What one that is over a limit asks for."""
+    need = candidate.need
+    sizes = f"{format_size(need.ram_bytes)} of RAM, {format_size(need.flash_bytes)} of flash"
+    return f"{candidate.why}: {sizes}"
+
+
+def words(candidate: Candidate, without: Collection[str] = ()) -> str:
     """A configuration in words: what is not the layer's own choice."""
     told = []
-    for key, value in found.candidate.point.chosen.items():
+    for key, value in candidate.point.chosen.items():
         if key in without:
             continue
         if value is True:
@@ -105,11 +120,11 @@ def table(answer: Answer) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
                 f"{place + 1:>3} {mark}",
                 f"{one.time_ns:.4g} ns",
                 _energy(one.energy_pj),
-                life(one.life, answer.daily, answer.accesses),
+                life(one.life, answer.daily, answer.accesses) + " ?" * one.half_told,
                 format_size(one.ram_bytes),
                 format_size(one.flash_bytes),
                 format_size(one.cost_bytes),
-                words(answer.at(place), alike),
+                words(answer.at(place).candidate, alike),
             )
         )
     return ("", "time", "energy", "life", "RAM", "flash", "cost", "configuration"), rows
@@ -203,14 +218,32 @@ def _change(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.3g} %" if ratio > 0.01 else f"/ {1 / ratio:.3g}"
 
 
-def forgets(answer: Answer) -> str:
+def notes(answer: Answer) -> list[str]:
+    """What is to be known of the choice beside its figures."""
+    told = [_forgets(answer), models_among([_layer(answer)]), _worn(answer)]
+    if answer.goals(answer.chosen).half_told:
+        told.append(f"its life is too long: {_HALF_TOLD}")
+    return [one for one in told if one]
+
+
+def legend(answer: Answer) -> str:
+    """A line where a life of the table has a mark."""
+    marked = any(answer.goals(place).half_told for place in answer.shown)
+    return f"?: {_HALF_TOLD}" if marked else ""
+
+
+def _layer(answer: Answer) -> str:
+    line = answer.at(answer.chosen).candidate.point.arguments
+    return line[line.index("--ftl") + 1] if "--ftl" in line else Options.ftl
+
+
+def _forgets(answer: Answer) -> str:
     """A line where the choice is a layer that keeps nothing without power."""
-    layer = answer.at(answer.chosen).candidate.point.arguments
-    name = layer[layer.index("--ftl") + 1] if "--ftl" in layer else "tree"
+    name = _layer(answer)
     return "" if _KEEPS.get(name, True) else f"{name} forgets with power: for swap space alone"
 
 
-def worn(answer: Answer) -> str:
+def _worn(answer: Answer) -> str:
     """A line where a life by the block erased most is known."""
     one = answer.goals(answer.chosen)
     if one.worn is None or one.worn >= one.life:
@@ -224,10 +257,14 @@ def choice_toml(answer: Answer, space: Space, command: str) -> bytes:
     found = answer.at(answer.chosen)
     need = found.candidate.need
     values = space.values(found.candidate.chosen)
+    asked = values.get("ram", 0)
     values |= {"ram": need.layer_bytes, "blocks": need.blocks}
-    values.setdefault("chip", "K9F1G08U0A")
-    values.setdefault("ftl", "tree")
-    lines = [f"{BEGINNING.decode()} {command}", *(f"# {one}" for one in reasons(answer))]
+    values.setdefault("chip", Options.chip)
+    values.setdefault("ftl", Options.ftl)
+    told = [*reasons(answer), *notes(answer)]
+    if asked:
+        told.append(f"Of the RAM that it may take, {asked}, the layer takes what stands here.")
+    lines = [f"{BEGINNING.decode()} {command}", *(f"# {one}" for one in told)]
     lines += ["[sweep]", 'verb = "replay"', "", "[base]"]
     lines += [f"{key} = {_toml(value)}" for key, value in values.items() if key != "source"]
     lines += [f"source = {_toml(values['source'])}"]
@@ -246,7 +283,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
     return [
         {
             "configuration": one.candidate.point.chosen,
-            "name": words(one),
+            "name": words(one.candidate),
             "place": places[i] + 1 if i in places else None,
             "shown": i in shown,
             "allowed": one.allowed,
@@ -289,6 +326,6 @@ def summary(search: Search, answer: Answer, size: int | None) -> list[str]:
     ]
     alike = same(answer)
     rest = [key for key in answer.found[0].candidate.point.chosen if key not in alike]
-    if text := words(answer.at(answer.chosen), rest):
+    if text := words(answer.at(answer.chosen).candidate, rest):
         told.append(f"all shown with: {text}")
     return told

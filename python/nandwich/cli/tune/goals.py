@@ -72,7 +72,15 @@ class Goals:
     worn: int | None  # a life by the block erased most; None: too few erases tell it
     reads: int = 0  # sectors, of the whole replay
     writes: int = 0
+    held: int = 0  # sectors that the NVM holds at the end
+    passed: int = 0  # and those that it wrote back before
     by_access: bool = False
+
+    @property
+    def half_told(self) -> bool:
+        """Whether most of what the NVM took is in it at the end: that it wears flash shows in a
+        longer replay."""
+        return self.held > self.passed
 
     @property
     def weighed(self) -> tuple[float, float, int, int]:
@@ -106,6 +114,7 @@ class Goals:
             "nvm_bytes": self.nvm_bytes,
             "sectors_read": self.reads,
             "sectors_written": self.writes,
+            "sectors_held": self.held,
         }
 
 
@@ -142,6 +151,8 @@ def of(kept: Kept, need: Need, price: float) -> Goals:
         worn=lasts(wears + flash + most) if most else None,
         reads=result["sectors_read"],
         writes=result["sectors_written"],
+        held=tier["held"] if tier is not None else 0,
+        passed=tier["flash_writes"] + tier["moved"] if tier is not None else 0,
         by_access=work > 0,
     )
 

@@ -9,7 +9,6 @@ from nandwich.errors import InputError
 from nandwich.quantities import format_size
 from nandwich.replay import accesses, play, room, traffic
 from nandwich.replay.options import Options
-from nandwich.twin import parts
 
 #: A slot, and what the VM needs beside: run/ of ports/host pins two frames, and moves two.
 FRAMES_LEAST = 5
@@ -75,9 +74,6 @@ class Needs:
         return self._extents[frame]
 
     def _new(self, options: Options, frame: int) -> Need:
-        blocks = parts.resolve(options.chip).number("blocks")
-        if options.blocks > blocks:
-            return Need(f"{options.chip} has {blocks} blocks, not {options.blocks}")
         try:
             tried, device = play.opened(options)
         except InputError as error:

@@ -74,6 +74,7 @@ class Search:
         self._seen: dict[str, Found | None] = {}  # by what is equal in effect; None: being played
         self.found: list[Found] = []
         self.impossible: Counter[str] = Counter()
+        self.nearest: Candidate | None = None  # of what was not played for a limit
         self.repeated = 0
 
     def run(self, evaluations: int, seed: int, *, by_chance: bool = False) -> None:
@@ -143,6 +144,8 @@ class Search:
         """Puts what is new and may be played into a batch."""
         if candidate.why:
             self.impossible[candidate.why] += 1
+            if candidate.over > 0 and (not self.nearest or candidate.over < self.nearest.over):
+                self.nearest = candidate
             return False
         if candidate.need.same in self._seen:
             self.repeated += 1

@@ -43,7 +43,7 @@ precondition = 1 # the device was written full once
 [axes]
 chip = {chips}
 ftl = {layers}
-blocks = [0, 128, 256, 512, 1024, 2048] # 0: all of the chip
+blocks = [0, 128, 256, 512, 1024, 2048] # at most; 0: all of the chip
 ram = {rams}
 spare-blocks = [0, 16, 32, 64, 128, 256] # 0: the layer's own choice
 idle = [false, true]
@@ -65,7 +65,7 @@ tier = "harc"
 [axes]
 chip = {chips}
 ftl = ["tree", "lavish"]
-blocks = [0, 64, 128, 256] # 0: all of the chip
+blocks = [0, 64, 128, 256] # at most; 0: all of the chip
 ram = {rams} # of the layer
 frame = {frames}
 memory = {memories} # RAM of page frames
@@ -188,8 +188,13 @@ class Space:
         return self._bytes(key, values[0] if values else self._base[key])
 
     def values(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """The options of a combination. What has no effect in it is left out."""
+        """The options of a combination. What has no effect in it is left out: more blocks than the
+        chip has are all of it."""
         values = {**self._base, **chosen}
+        if "blocks" in values:
+            has = parts.resolve(str(values.get("chip", Options.chip))).number("blocks")
+            if not 0 < self._bytes("blocks", values["blocks"]) < has:
+                del values["blocks"]
         if not self._bytes("nvm", values.get("nvm", 0)):
             values = {key: one for key, one in values.items() if key not in ("nvm", *_OF_NVM)}
         if accesses.is_asked(str(values["source"])):
@@ -271,9 +276,13 @@ def default(text: str, source: str) -> Space:
 
 
 def _checked(reader: spec.Reader) -> Space:
+    if why := _no_flash(reader.base.get("chip", Options.chip)):
+        reader.fault("base.chip", why)
+        del reader.base["chip"]
     given = reader.table("axes")
     reader.known("axes", given)
     axes = [_axis(reader, key, value) for key, value in given.items() if key in reader.verb.keys]
+    axes = [_of_flash(reader, axis) if axis.key == "chip" else axis for axis in axes]
     axes = [axis for axis in axes if axis.values]
     space = Space(reader, axes)
     # Each value once, the others as they stand first.
@@ -284,6 +293,32 @@ def _checked(reader: spec.Reader) -> Space:
         tried += [one | {"nvm": most} for one in tried]
     spec.check(reader, [space.values(one) for one in tried])
     return space
+
+
+def _of_flash(reader: spec.Reader, axis: Axis) -> Axis:
+    """An axis of chips without those on which no layer works, which are faults."""
+    wrong = {one: why for one in axis.values if (why := _no_flash(one))}
+    for why in wrong.values():
+        reader.fault("axes.chip", why)
+    return replace(axis, values=tuple(one for one in axis.values if one not in wrong))
+
+
+def _no_flash(chip: str) -> str:
+    """Why a part is none to tune for; "" where it is flash with blocks."""
+    try:
+        refuse_other_than_flash(chip)
+    except InputError as error:
+        return error.message
+    return ""
+
+
+def refuse_other_than_flash(chip: str) -> None:
+    """InputError for a part that nobody knows, and for an NVM or a card."""
+    kind = parts.resolve(chip).text("kind")
+    if kind == "nvm":
+        raise InputError(f'{chip} is an NVM: it stands before a chip, nvm-part = ["{chip}"]')
+    if kind not in parts.FLASH:
+        raise InputError(f"{chip} is a {kind}: layers work on {', '.join(parts.FLASH)}")
 
 
 def _axis(reader: spec.Reader, key: str, value: Any) -> Axis:
