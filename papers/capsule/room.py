@@ -3,8 +3,9 @@
 SenSys 2006, section 4)."""
 
 import zlib
+from functools import partial
 
-from lab.experiments import NOT_JUDGED, Answer, Report, experiment
+from lab.experiments import NOT_JUDGED, OURS, Answer, Report, Value, experiment
 from nandwich import _native
 from papers.capsule._rig import NAND, Meter, card
 
@@ -97,7 +98,7 @@ def _play(log_blocks: int, laps: int) -> tuple[int, int, tuple[float, float]]:
         store.append(stream, _piece(number))
         if number % 20 == 19:
             store.sync()
-            write = directory.cost(lambda told=number: directory.add(told))[0]
+            write = directory.cost(partial(directory.add, number))[0]
             right, asked = right + (directory.newest() == number), asked + 1
     nand.cut(0, "before")
     try:
@@ -168,7 +169,7 @@ def raw(quick: bool) -> Report:  # noqa: ARG001
             )
         ),
     ]
-    rows = [["entries found", right], ["entries asked for", asked]]
+    rows: list[list[Value]] = [["entries found", right], ["entries asked for", asked]]
     return Report(answers, ["what", "count"], rows)
 
 
@@ -231,15 +232,15 @@ def priority(quick: bool) -> Report:  # noqa: ARG001
         Answer(
             round(share, 1),
             verdict=NOT_JUDGED,
-            why="no figure is printed. By the document's rule nothing of low priority moves, and "
+            why="by the document's rule nothing of low priority moves, and "
             f"two copies of what has high priority a round leave it about {theirs:.0f} % of the "
             f"chip, for {moved_there:.2f} bytes moved for each written. Ours gives way at "
             f"limit_bytes, so that each mount and each other object has room, and moves what is "
             f"expendable like all else: {moved:.2f} bytes for each written",
             part="low",
             claim="what of the chip low priority still has, when it has been written five times",
-            published="not printed",
             unit="%",
+            where=OURS,
         ),
     ]
     return Report(answers, ["what", "elements"], [["high", kept], ["low", left]])

@@ -494,7 +494,8 @@ void bind_store(nb::module_ &m)
     }, nb::arg("nand"), nb::kw_only(), nb::arg("objects") = 0, nb::arg("name_bytes") = 0,
        nb::arg("frames") = 0, nb::arg("fan") = 0, nb::arg("checkpoints") = 0,
        nb::arg("read_ahead") = false, nb::arg("anchor_bytes") = 0,
-       nb::arg("first_block") = 0, nb::arg("blocks") = 0, nb::arg("ecc") = false, nb::arg("key") = nb::none(), nb::keep_alive<1, 2>(),
+       nb::arg("first_block") = 0, nb::arg("blocks") = 0, nb::arg("ecc") = false,
+       nb::arg("key") = nb::none(), nb::keep_alive<1, 2>(),
        "On a chip, neither formatted nor mounted; zeros are the defaults of store.h. `blocks`: on "
        "so many of it from `first_block` on (slice.h). `ecc`: over the error-correcting code of "
        "ecc.h. `key`: sealed with these 32 bytes (store_seal.h).");
