@@ -16,7 +16,7 @@ ELEMENT = bytes(range(64))
 MANY = 1000
 #: Keys at random: of as many as the index of three levels has.
 KEYS = K ** (LEVELS - 1)
-COUNTED = "header reads, reads, writes"
+COUNTED = ("header reads", "reads", "writes")
 NONE = "none: both are exact counts"
 
 
@@ -97,7 +97,8 @@ LOOSE = {
 
 
 def _text(counts: tuple[int, int, int]) -> str:
-    return " + ".join(f"{count:,}" for count in counts)
+    named = zip(counts, COUNTED, strict=True)
+    return ", ".join(f"{count:,} {name}" for count, name in named if count)
 
 
 def _answer(name: str, counted: tuple[int, int, int]) -> Answer:
@@ -139,7 +140,7 @@ def _walk(elements: int) -> int:
     "C-T4",
     claim="operations of an access",
     published="",
-    unit=f"({COUNTED})",
+    unit="",
     judges_quick=True,
     where="table 4",
     setup="published: formulas for N elements, k pointers in a chunk and H levels. Ours: the "
@@ -173,5 +174,5 @@ def formulas(quick: bool) -> Report:  # noqa: ARG001
     rows: list[list[Value]] = [
         [name, *FORMULAS[name][1], *counts] for name, counts in counted.items()
     ]
-    heads = [f"{head}, {by}" for by in ("formula", "counted") for head in COUNTED.split(", ")]
+    heads = [f"{head}, {by}" for by in ("formula", "counted") for head in COUNTED]
     return Report(answers, ["access", *heads], rows)
