@@ -98,7 +98,9 @@ LOOSE = {
 
 def _text(counts: tuple[int, int, int]) -> str:
     named = zip(counts, COUNTED, strict=True)
-    return ", ".join(f"{count:,} {name}" for count, name in named if count)
+    return ", ".join(
+        f"{count:,} {name[: -1 if count == 1 else None]}" for count, name in named if count
+    )
 
 
 def _answer(name: str, counted: tuple[int, int, int]) -> Answer:
