@@ -34,8 +34,21 @@ TOLERANCE = (
 )
 
 
-class Rig:
-    """A fresh store; `cost` tells what calls spend."""
+class Meter:
+    """Something on a chip; `cost` tells what calls spend."""
+
+    nand: _native.Nand
+
+    def cost(self, *calls: Callable[[], object]) -> tuple[float, float]:
+        """Energy in uJ and time in us of some calls."""
+        energy, time = self.nand.energy_pj, self.nand.time_ns
+        for call in calls:
+            call()
+        return (self.nand.energy_pj - energy) / 1e6, (self.nand.time_ns - time) / 1e3
+
+
+class Rig(Meter):
+    """A fresh store."""
 
     def __init__(self, part: str = NAND, blocks: int = 128, **layout: int) -> None:
         self.nand = _native.Nand.open(
@@ -50,13 +63,6 @@ class Rig:
         )
         self.store.format()
         self._filler = self.store.create("filler", "stream")
-
-    def cost(self, *calls: Callable[[], object]) -> tuple[float, float]:
-        """Energy in uJ and time in us of some calls."""
-        energy, time = self.nand.energy_pj, self.nand.time_ns
-        for call in calls:
-            call()
-        return (self.nand.energy_pj - energy) / 1e6, (self.nand.time_ns - time) / 1e3
 
     def flush(self, extra: int = 0) -> None:
         """Makes all durable and fills the page buffer with other things, so that what was written

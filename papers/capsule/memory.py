@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C-RAM: ROM and RAM of two applications on the ATmega128 (Mathur et al., SenSys 2006).
+"""C-RAM: ROM and RAM of three applications on the ATmega128 (Mathur et al., SenSys 2006).
 
 What counts: the whole linked program (start-up code, application, a driver of the chip, checksum,
 store), of which the linker kept what the application reaches. ROM is code, constants and what
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: Where a whole program is compiled, its warnings are those of the start-up files too.
 _NOT_FOR_PROGRAMS = ("-ffreestanding", "-Werror")
 #: What makes the store smallest on AVR, for speed: common ends of functions, short jumps, addresses
-#: near the pointers that are there, and fewer values kept in registers. Without sealed stores,
-#: which the paper has none of. docs/store.md lists them for those who build firmware.
+#: near the pointers that are there, fewer values kept in registers, fewer copies of code. Without
+#: sealed stores, which the paper has none of. docs/store.md lists them for firmware.
 SMALLEST = (
     "-DNW_STORE_UNSEALED",
     "-mcall-prologues",
@@ -36,6 +36,11 @@ SMALLEST = (
     "-fno-move-loop-invariants",
     "-fira-algorithm=priority",
     "-fno-tree-ter",
+    "-fno-guess-branch-probability",
+    "-fno-inline-small-functions",
+    "-fno-tree-dominator-opts",
+    "-fno-tree-tail-merge",
+    "-fno-ipa-sra",
 )
 
 
@@ -50,14 +55,23 @@ class Application:
     checkpoints: int
     rom_kb: float
     ram_kb: float
+    fan: int = 8
+    dataflash: int = 0
+    where: str = "evaluation, memory footprint"
 
 
-WHY = {
-    "ROM": "with the options that make it smallest (docs/store.md); an index under every object, "
-    "cleaning of any block, failed programs and a mount that redoes what was written since the "
-    "last anchor belong to every store, and positions have 32 bits, four registers each",
-    "RAM": "without the call stack",
+#: What the files of core/store are there for. The rest of a program is itself and its driver,
+#: core/base, core/chip and what the compiler brings.
+PURPOSES = {
+    "mount": ("mount", "newest", "walk", "torn", "redo"),
+    "log": ("log", "place", "sum"),
+    "cleaning": ("clean", "space"),
+    "index": ("tree",),
+    "anchors": ("anchor",),
+    "objects": ("object", "list", "array", "file", "tags"),
+    "format": ("format", "wipe", "check", "seal"),
 }
+OTHER = "the rest"
 
 _COMPILER = (
     f"{PERCENT} % to either side: another compiler and system; the one decimal printed is worth "
@@ -71,6 +85,7 @@ TOLERANCE = {
 APPLICATIONS = (
     Application(1, "five objects", 6, 8, 0, 25.4, 1.6),
     Application(2, "stack, stream, checkpoint", 2, 6, 1, 16.6, 1.4),
+    Application(3, "files on DataFlash", 2, 8, 0, 18.7, 1.5, fan=16, dataflash=1, where="table 6"),
 )
 
 
@@ -81,12 +96,17 @@ def _call(*command: str) -> str:
     return done.stdout
 
 
-def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: str) -> Path:
-    """The program, without what nothing in it reaches."""
+def _sources(app: Application) -> list[Path]:
     base = [ROOT / "core" / "base" / name for name in ("crc.c", "crc16.c", "ram.c")]
     chip = [ROOT / "core" / "chip" / name for name in ("chip.c", "blank.c")]
     files = [ROOT / "tests" / "targets" / "store_app.c", *base, *chip]
-    files += sorted((ROOT / "core" / "store").glob("*.c"))
+    if app.dataflash:
+        files += [ROOT / "core" / "drivers" / name for name in ("dataflash.c", "spi.c")]
+    return files + sorted((ROOT / "core" / "store").glob("*.c"))
+
+
+def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: str) -> Path:
+    """The program, without what nothing in it reaches."""
     target = cross.ATMEGA128
     options = [one for one in target.options if one not in _NOT_FOR_PROGRAMS]
     values = {
@@ -94,7 +114,9 @@ def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: st
         "RAM_BYTES": ram_bytes,
         "OBJECTS": app.objects,
         "FRAMES": app.frames,
+        "FAN": app.fan,
         "CHECKPOINTS": app.checkpoints,
+        "DATAFLASH": app.dataflash,
     }
     defines = [f"-D{name}={value}" for name, value in values.items()]
     include = f"-I{ROOT / 'core' / 'include'}"
@@ -104,7 +126,7 @@ def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: st
         *more,
         include,
         *defines,
-        *map(str, files),
+        *map(str, _sources(app)),
         "-Wl,--gc-sections",
         "-o",
         str(output),
@@ -129,19 +151,60 @@ def _sections(image: Path) -> dict[str, int]:
     return {name: int(count) for name, count in re.findall(r"^(\.\S+)\s+(\d+)", text, re.MULTILINE)}
 
 
+def split(text: str, sources: list[Path]) -> dict[str, int]:
+    """Bytes of ROM by purpose, by a linker's map: it loads the objects in the sources' order."""
+    of_file = {name: purpose for purpose, names in PURPOSES.items() for name in names}
+    objects = re.findall(r"^LOAD (\S*/cc\w+\.o)$", text, re.MULTILINE)
+    known = {
+        path: of_file[source.stem]
+        for path, source in zip(objects, sources, strict=True)
+        if source.parent.name == "store"
+    }
+    kept = text.partition("Linker script and memory map")[2]
+    found = re.findall(
+        r"^ \.(?:text|data|rodata)\S*\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S*/cc\w+\.o)$",
+        kept,
+        re.MULTILINE,
+    )
+    bytes_of = dict.fromkeys(PURPOSES, 0)
+    for size, path in found:
+        if path in known:
+            bytes_of[known[path]] += int(size, 16)
+    return bytes_of
+
+
 def _measure(app: Application) -> dict[str, int]:
-    """Bytes of the program, of its RAM, and of the store's part of that."""
+    """Bytes of the program, of its RAM, of the store's part of that, and of ROM by purpose."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         store = _store_ram(app, folder)
         plain = _sections(_link(app, app.number, store, folder / "app.elf"))
-        small = _sections(_link(app, app.number, store, folder / "small.elf", *SMALLEST))
+        linked = folder / "linked.map"
+        options = (*SMALLEST, f"-Wl,-Map={linked}")
+        small = _sections(_link(app, app.number, store, folder / "small.elf", *options))
+        purposes = split(linked.read_text(), _sources(app))
+    rom = small[".text"] + small[".data"]
+    purposes[OTHER] = rom - sum(purposes.values())
     return {
-        "ROM": small[".text"] + small[".data"],
+        "ROM": rom,
         "ROM at plain -Os": plain[".text"] + plain[".data"],
         "RAM": plain[".data"] + plain[".bss"],
         "of it the store's": store,
+        **purposes,
     }
+
+
+def _why(what: str, bytes_of: dict[str, int]) -> str:
+    """What takes the bytes."""
+    if what == "RAM":
+        return "without the call stack; how many frames there are is our choice"
+    parts = (f"{name} {bytes_of[name] / 1024:.1f}" for name in (*PURPOSES, OTHER))
+    return (
+        "every store has an index under each object, cleaning of any block, failed programs and a "
+        "mount that redoes what was written since the last anchor; positions have 32 bits, four "
+        f"registers each. KB by purpose: {', '.join(parts)} (the program, its driver, core/base "
+        "and core/chip, the compiler's own)"
+    )
 
 
 @experiment(
@@ -152,11 +215,12 @@ def _measure(app: Application) -> dict[str, int]:
     judges_quick=True,
     where="evaluation, memory footprint",
     setup="published: an application with an index, a stream, a stream-index, a stack and a queue, "
-    "and one with a stack, a stream and a checkpoint, on a Mica2. Ours: programs in C with those "
-    "objects (tests/targets/store_app.c), avr-gcc -Os for the ATmega128, for ROM the options of "
-    "docs/store.md too; pages of 512 B, 8,192 blocks, names of 4 B, nodes of 8 entries; 6 "
-    "objects and 8 frames, and 2 objects, 6 frames and a checkpoint. The number of frames is our "
-    "choice, from 4 on, and each takes 42 B of RAM",
+    "one with a stack, a stream and a checkpoint, and one with files on a DataFlash, on a Mica2. "
+    "Ours: programs in C with those objects (tests/targets/store_app.c), avr-gcc -Os for the "
+    "ATmega128, for ROM the options of docs/store.md too; pages of 512 B, 8,192 blocks, or for "
+    "files the driver of DataFlash and an AT45DB041B; names of 4 B; 6 objects and 8 frames of 8 "
+    "entries; 2 objects, 6 such frames and a checkpoint; 2 objects and 8 frames of 16, which C-T6 "
+    "has. The number of frames is our choice, from 4 on; one of 8 entries takes 42 B of RAM",
 )
 def memory(quick: bool) -> Report:  # noqa: ARG001
     """A store on 512-byte pages with nodes of 8 entries; unused functions left out."""
@@ -169,10 +233,11 @@ def memory(quick: bool) -> Report:  # noqa: ARG001
                 Answer(
                     round(kb, 2),
                     holds=near(kb, published, percent=PERCENT),
-                    why=WHY[what],
+                    why=_why(what, bytes_of),
                     part=f"{app.number}-{what}",
                     claim=f"{what} of {app.name}",
                     published=published,
+                    where=app.where,
                     tolerance=TOLERANCE[what],
                 )
             )

@@ -35,13 +35,20 @@ const std::map<std::string, uint8_t> kTypes = {
 
 } // namespace
 
-PyStore::PyStore(PyNand &nand, const nw_store_config &config, bool ecc, const uint8_t *key)
+PyStore::PyStore(PyNand &nand, const nw_store_config &config, uint32_t first_block,
+                 uint32_t blocks, bool ecc, const uint8_t *key)
     : nand_(nand), config_(config), chip_(nand.chip()), scratch_(kLongest)
 {
+    if (first_block != 0 || blocks != 0) {
+        if (nw_slice_open(&slice_, chip_, first_block, blocks) < 0) {
+            throw nb::value_error("the chip does not have these blocks");
+        }
+        chip_ = &slice_.chip;
+    }
     if (ecc) {
         const struct nw_ecc_config code = {};
 
-        ecc_ram_.resize(nw_ecc_ram_bytes(&code, &nand.geometry()));
+        ecc_ram_.resize(nw_ecc_ram_bytes(&code, &chip_->geometry));
         if (nw_ecc_open(&ecc_, chip_, &code, ecc_ram_.data(), ecc_ram_.size()) < 0) {
             throw nb::value_error("no room on this chip for an error-correcting code");
         }
@@ -467,8 +474,8 @@ void bind_store(nb::module_ &m)
 
     store.def("__init__", [](PyStore *self, PyNand &nand, uint8_t objects, uint8_t name_bytes,
                              uint8_t frames, uint8_t fan, uint8_t checkpoints, bool read_ahead,
-                             uint32_t anchor_bytes, bool ecc,
-                             const std::optional<nb::bytes> &key) {
+                             uint32_t anchor_bytes, uint32_t first_block,
+                             uint32_t blocks, bool ecc, const std::optional<nb::bytes> &key) {
         struct nw_store_config config = {};
 
         if (key && key->size() != NW_SEAL_KEY_BYTES) {
@@ -482,14 +489,16 @@ void bind_store(nb::module_ &m)
         config.checkpoints = checkpoints;
         config.read_ahead = read_ahead ? 1 : 0;
         config.anchor_bytes = anchor_bytes;
-        new (self) PyStore(nand, config, ecc,
+        new (self) PyStore(nand, config, first_block, blocks, ecc,
                            key ? static_cast<const uint8_t *>(key->data()) : nullptr);
     }, nb::arg("nand"), nb::kw_only(), nb::arg("objects") = 0, nb::arg("name_bytes") = 0,
        nb::arg("frames") = 0, nb::arg("fan") = 0, nb::arg("checkpoints") = 0,
        nb::arg("read_ahead") = false, nb::arg("anchor_bytes") = 0,
-       nb::arg("ecc") = false, nb::arg("key") = nb::none(), nb::keep_alive<1, 2>(),
-       "On a chip, neither formatted nor mounted; zeros are the defaults of store.h. `ecc`: over "
-       "the error-correcting code of ecc.h. `key`: sealed with these 32 bytes (store_seal.h).");
+       nb::arg("first_block") = 0, nb::arg("blocks") = 0, nb::arg("ecc") = false,
+       nb::arg("key") = nb::none(), nb::keep_alive<1, 2>(),
+       "On a chip, neither formatted nor mounted; zeros are the defaults of store.h. `blocks`: on "
+       "so many of it from `first_block` on (slice.h). `ecc`: over the error-correcting code of "
+       "ecc.h. `key`: sealed with these 32 bytes (store_seal.h).");
     bind_state(store);
     store.def("create", &create_object, nb::arg("name"), nb::arg("type"), nb::kw_only(),
               nb::arg("unit_bytes") = 0, nb::arg("count") = 0, nb::arg("expendable") = false,

@@ -15,6 +15,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "nandwich/ecc.h"
+#include "nandwich/slice.h"
 #include "nandwich/store.h"
 #include "nandwich/store_check.h"
 #include "nandwich-seal/seal_sodium.h"
@@ -36,9 +37,10 @@ inline int store_checked(int result)
 // A store in memory of its own; the chip is kept alive by its Python owner.
 class PyStore {
 public:
-    // `key`: of a sealed store, NW_SEAL_KEY_BYTES; else nullptr.
-    PyStore(PyNand &nand, const nw_store_config &config, bool ecc = false,
-            const uint8_t *key = nullptr);
+    // `blocks`: on so many, from `first_block` on; 0: on all of the chip. `key`: of a sealed store,
+    // NW_SEAL_KEY_BYTES; else nullptr.
+    PyStore(PyNand &nand, const nw_store_config &config, uint32_t first_block = 0,
+            uint32_t blocks = 0, bool ecc = false, const uint8_t *key = nullptr);
     ~PyStore();
     PyStore(const PyStore &) = delete; // chip_ may point into it
     PyStore &operator=(const PyStore &) = delete;
@@ -66,10 +68,11 @@ private:
 
     PyNand &nand_;
     nw_store_config config_;
+    struct nw_slice slice_ = {};
     struct nw_ecc ecc_ = {};
     std::vector<uint8_t> ecc_ram_;
     std::unique_ptr<nw_seal_sodium> seal_;
-    struct nw_chip *chip_; // the emulated one, or ecc_ over it
+    struct nw_chip *chip_; // the emulated one, slice_ of it, or ecc_ over either
     size_t ram_bytes_ = 0;
     std::vector<std::max_align_t> ram_;
     std::vector<uint8_t> scratch_;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two applications of the object store on an ATmega128 with a NAND part of 512-byte pages, to tell
- * what ROM and RAM they take. APPLICATION: 0 tells through port B how much RAM the store wants (as
- * many writes of 1, then 255); 1 has a stack, a queue, a stream, an index, and a stream with an
- * index of its places; 2 has a stack, a stream and a checkpoint. RAM_BYTES: what 0 told.
+ * Three applications of the object store on an ATmega128, to tell what ROM and RAM they take.
+ * APPLICATION: 0 tells through port B how much RAM the store wants (as many writes of 1, then 255);
+ * 1 has a stack, a queue, a stream, an index, and a stream with an index of its places; 2 has a
+ * stack, a stream and a checkpoint; 3 has files. DATAFLASH: 0, a NAND part of 512-byte pages on the
+ * memory bus; 1, an AT45DB041B on SPI. RAM_BYTES: what 0 told.
  */
 #include <avr/io.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nandwich/driver_dataflash.h"
 #include "nandwich/store.h"
 
-/* The part hangs on the external memory bus: data, command latch, address latch. */
+/* The NAND part hangs on the external memory bus: data, command latch, address latch. */
 #define NAND_DATA (*(volatile uint8_t *)0x8000U)
 #define NAND_COMMAND (*(volatile uint8_t *)0x8001U)
 #define NAND_ADDRESS (*(volatile uint8_t *)0x8002U)
@@ -19,6 +21,18 @@
 #define NAND_READY 0x40U
 #define NAND_BAD_BYTE 517U /* of a block's first page */
 
+#if DATAFLASH
+static const struct nw_geometry geometry = {
+    .blocks = 256,
+    .block_pages = 8,
+    .page_bytes = 264,
+    .program_bytes = 264,
+    .page_programs = 1,
+    .erased = 0xFF,
+    .buffers = 2,
+    .flags = NW_CHIP_READ_ERASED | NW_CHIP_REWRITE,
+};
+#else
 static const struct nw_geometry geometry = {
     .blocks = 8192,
     .block_pages = 32,
@@ -32,19 +46,63 @@ static const struct nw_geometry geometry = {
     .program_us = 238,
     .erase_us = 2000,
 };
+#endif
 
 static const struct nw_store_config config = {
     .objects = OBJECTS,
     .name_bytes = 4,
     .frames = FRAMES,
-    .fan = 8,
+    .fan = FAN,
     .checkpoints = CHECKPOINTS,
 };
 
 #if APPLICATION != 0
 static uint8_t ram[RAM_BYTES];
-static struct nw_chip chip;
+#endif
 
+#if APPLICATION != 0 && DATAFLASH
+static int bus_select(struct nw_spi *spi, uint8_t on)
+{
+    (void)spi;
+    PORTB = on == NW_SPI_SELECT ? 0 : 1;
+    return NW_OK;
+}
+
+static int bus_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
+{
+    (void)spi;
+    while (length-- != 0) {
+        SPDR = out != NULL ? *out++ : 0xFFU;
+        while ((SPSR & (1U << SPIF)) == 0) {
+        }
+        if (in != NULL) {
+            *in++ = SPDR;
+        }
+    }
+    return NW_OK;
+}
+
+static int bus_wait(struct nw_spi *spi, uint16_t us)
+{
+    (void)spi;
+    while (us-- != 0) {
+        __builtin_avr_delay_cycles(8);
+    }
+    return NW_OK;
+}
+
+static const struct nw_spi_ops bus = {
+    .select = bus_select, .transfer = bus_transfer, .wait = bus_wait};
+
+static struct nw_chip *open_chip(void)
+{
+    static struct nw_spi spi = {.ops = &bus};
+    static struct nw_dataflash flash;
+
+    SPCR = (1U << SPE) | (1U << MSTR);
+    return nw_dataflash_open(&flash, &spi) < 0 ? NULL : &flash.chip;
+}
+#elif APPLICATION != 0
 static void put_page(uint32_t page)
 {
     NAND_ADDRESS = (uint8_t)page;
@@ -161,14 +219,24 @@ static const struct nw_chip_ops ops = {
     .mark_bad = nand_mark_bad,
 };
 
-static struct nw_store *open_store(void)
+static struct nw_chip *open_chip(void)
 {
-    struct nw_store *store;
+    static struct nw_chip chip;
 
     chip.ops = &ops;
     chip.geometry = geometry;
-    if (nw_store_mount(&store, &chip, &config, ram, sizeof ram) < 0 &&
-        nw_store_format(&store, &chip, &config, ram, sizeof ram) < 0) {
+    return &chip;
+}
+#endif
+
+#if APPLICATION != 0
+static struct nw_store *open_store(void)
+{
+    struct nw_chip *chip = open_chip();
+    struct nw_store *store;
+
+    if (chip == NULL || (nw_store_mount(&store, chip, &config, ram, sizeof ram) < 0 &&
+                         nw_store_format(&store, chip, &config, ram, sizeof ram) < 0)) {
         return NULL;
     }
     return store;
@@ -228,6 +296,31 @@ int main(void)
         result |= nw_store_tagged(store, places, key, tagged, &cursor);
         result |= nw_store_previous(store, &cursor, &reading, sizeof reading);
         result |= nw_store_sync(store);
+    }
+    return 0;
+}
+#elif APPLICATION == 3
+int main(void)
+{
+    struct nw_store *store = open_store();
+    static uint8_t piece[80];
+    uint32_t length = 0;
+    int result = 0;
+
+    if (store == NULL) {
+        return 1;
+    }
+    while (result >= 0) {
+        int file = make(store, "a", NW_STORE_FILE, 200);
+
+        result = nw_store_length(store, file, &length);
+        if (result >= 0 && length >= 800U) {
+            result = nw_store_delete(store, file);
+            continue;
+        }
+        result |= nw_store_write(store, file, length, piece, sizeof piece);
+        result |= nw_store_sync(store);
+        result |= nw_store_read(store, file, length, piece, sizeof piece);
     }
     return 0;
 }
