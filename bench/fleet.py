@@ -43,9 +43,9 @@ def _alone(options: Options, advance: pool.Advance) -> pool.Outcome:
 def differences(file: Path, store: Path, count: int) -> tuple[float, float, float]:
     """Of the first nodes of a file, shared over one by one: the worst life, that of nine in ten,
     and the mean of all; percent. `count` 0: all."""
-    asked = work.asked(spec.read(file))
+    asked = spec.read(file)
     end = work.lived(asked, store, JOBS, again=False)
-    number = count or asked.spec.fleet.count
+    number = count or asked.fleet.count
     lines = [work.line_of(asked, node) for node in range(number)]
     options = [points.parsed(shlex.split(line)[2:]) for line in lines]
     played = {}
@@ -53,7 +53,7 @@ def differences(file: Path, store: Path, count: int) -> tuple[float, float, floa
         for node, outcome in workers.outcomes(lambda _: None):
             played[node] = outcome.value
     alone = np.array([played[node] for node in range(number)], dtype=np.float64)
-    rate = np.zeros(asked.spec.fleet.count)
+    rate = np.zeros(asked.fleet.count)
     for workload, shape in enumerate(end.shapes):
         here = asked.nodes["workload"] == workload
         some = {key: column[here] for key, column in asked.nodes.items()}

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import fleets
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
@@ -131,6 +133,76 @@ def test_policies_of_one_file_and_what_is_best_possible(results: Path) -> None:
     names = [one["name"] for one in value["configurations"]]
     assert names == ["fifo", "edf", "g-edf", "rg-edf", "slack", "bound"]
     assert line(value, "met_percent")["best"] != "bound"
+
+
+def lives(mean: float, count: int = 400) -> list[float]:
+    """Between 0.8 and 1.2 of the mean, evenly."""
+    return [float(one) for one in np.linspace(0.8, 1.2, count) * mean]
+
+
+@pytest.mark.quick
+def test_fleets_differ_where_their_intervals_do_not_overlap(tmp_path: Path) -> None:
+    """Two fleets of one distribution were better and worse by a day."""
+    one, same, longer = (
+        fleets.written(tmp_path / f"{name}.json", lives(mean))
+        for name, mean in (("one", 1000), ("same", 1002), ("longer", 1500))
+    )
+    value = compared(one, same)
+    for metric in value["metrics"]:
+        assert (metric["best"], metric["worst"]) == (None, None)
+        assert {told["verdict"] for told in metric["values"].values()} <= {"same", "noise"}
+    median = line(value, "life_p50_ns")
+    assert median["noise"] == "intervals"
+    assert median["values"]["same"]["verdict"] == "noise"
+    told = median["values"]["one"]
+    assert told["least"] < told["mean"] < told["most"]
+    value = compared(one, longer)
+    for key in ("life_p10_ns", "life_p50_ns", "life_p90_ns", "life_mean_ns"):
+        found = line(value, key)
+        assert (found["best"], found["worst"]) == ("longer", "one")
+        assert found["values"]["longer"]["verdict"] == "better"
+    assert "±" in ran(one, longer).stdout
+
+
+@pytest.mark.quick
+def test_a_life_beyond_the_horizon_is_over_it(tmp_path: Path) -> None:
+    """It was not known, though it is longer than one that ends before."""
+    short = fleets.written(tmp_path / "short.json", lives(1000))
+    long = fleets.written(tmp_path / "long.json", lives(4000))
+    longer = fleets.written(tmp_path / "longer.json", lives(4100))
+    found = line(compared(short, long), "life_p90_ns")
+    assert (found["best"], found["worst"]) == ("long", "short")
+    told = found["values"]["long"]
+    assert (told["over"], told["most"], told["change"]) == (True, None, None)
+    assert told["verdict"] == "better"
+    done = ran(short, long, "--csv", tmp_path / "both.csv")
+    assert re.search(r"90 % have ended .* over 10 years \* +- +better", done.stdout)
+    with (tmp_path / "both.csv").open() as stream:
+        row = list(csv.DictReader(stream))[1]
+    ends = ("", " least", " most")
+    assert [bool(row[f"life_p90_ns{one}"]) for one in ends] == [False, True, False]
+    found = line(compared(long, longer), "life_p90_ns")
+    assert (found["best"], found["values"]["longer"]["verdict"]) == (None, "absent")
+    assert "over 10 years" in ran(long, longer).stdout
+
+
+@pytest.mark.quick
+def test_what_goes_by_other_horizons_is_not_judged(tmp_path: Path) -> None:
+    """A fleet that was watched for longer had more nodes ended, and was worse."""
+    short = fleets.written(tmp_path / "short.json", lives(1000), 1000)
+    long = fleets.written(tmp_path / "long.json", lives(1000), 2000)
+    value = compared(short, long)
+    assert "horizon" in value["differing"]
+    for key in ("life_mean_ns", "wear_percent", "alive_percent"):
+        found = line(value, key)
+        assert (found["better"], found["best"], found["worst"]) == (None, None, None)
+        assert found["values"]["long"]["verdict"] == "other"
+    assert line(value, "life_p10_ns")["values"]["long"]["verdict"] == "same"
+    assert line(value, "life_p90_ns")["values"]["long"]["verdict"] == "absent"
+    shown = " ".join(ran(short, long).stdout.split())
+    assert "not judged, because the horizon differs: life, mean; ended by" in shown
+    alike = fleets.written(tmp_path / "alike.json", lives(1100), 1000)
+    assert "not judged" not in ran(short, alike).stdout
 
 
 def test_lists_are_replays(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ are those of arithmetic done by hand; a wrong spec is refused with all its fault
 import csv
 import json
 import math
+import re
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -326,7 +327,13 @@ FAULTY: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("50 mAh", "50 V"), "spec.toml:17: capacity: '50 V'"),
     (lambda text: text.replace("[node]", "chip = 'x'\n[node]"), "chip is told by [replay]"),
     (lambda text: text.replace("blocks = 32", "repeat = 2"), "repeat is told by fleet itself"),
-    (lambda text: text.replace("blocks = 32", 'ftl = "treee"'), "treee"),
+    (lambda text: text.replace("blocks = 32", 'ftl = "treee"'), "spec.toml:5: ftl: unknown"),
+    (lambda text: text.replace("[0, 2]", "[0, 32]"), "spec.toml:13: bad_blocks: a node's part has"),
+    (lambda text: "workload = []\n" + text.split("[[")[0], "spec.toml:1: workloads are tables"),
+    (lambda text: text.replace("blocks = 32", 'wear = "x"\nblocks = 32'), "spec.toml:5: wear: "),
+    (lambda text: text.replace("requests_a_day", "#"), "spec.toml:9: workload gen:zipf"),
+    (lambda text: text.replace("growth", 'data = "1G"\ngrowth'), "spec.toml:11: data: every node"),
+    (lambda text: text.replace("2K,", "2K,footprint=1G,"), "spec.toml:9: gen:zipf"),
 ]
 
 
@@ -351,14 +358,79 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     assert len(error.value.message.splitlines()) == 3
 
 
+@pytest.mark.quick
+def test_no_fault_hides_another(tmp_path: Path) -> None:
+    """Goal: of names that nobody knows, a source without times and too many bad blocks none waits
+    until the others are mended."""
+    two = '[[workload]]\nname = "two"\nsource = "gen:zipf"\n'
+    three = '[[workload]]\nname = "three"\nsource = "gen:zipff"\nrequests_a_day = 1\n'
+    text = QUICK.replace("[node]", f"{two}{three}[node]").replace("nodes = 300", "nodes = 0")
+    text = text.replace('"CHIP"', '"K9F1G08U0Z"').replace("blocks = 32", 'blocks = 32\nftl = "x"')
+    told = {f"spec.toml:{line}: {what}" for line, what in (
+        (2, "nodes = 0"), (6, "ftl: unknown"), (9, "chip: unknown"),
+        (13, "workload two: its requests have no times"), (18, "source: unknown workload"),
+    )}  # fmt: skip
+    with pytest.raises(InputError) as error:
+        spec.read(written(tmp_path, text))
+    lines = error.value.message.splitlines()
+    assert len(lines) == len(told)
+    assert all(any(one in line for line in lines) for one in told)
+    text = QUICK.replace("[node]", f"{two}[node]").replace("nodes = 300", "nodes = 0")
+    with pytest.raises(InputError) as error:
+        spec.read(written(tmp_path, text.replace("[0, 2]", "[0, 2000]")))
+    lines = error.value.message.splitlines()
+    assert [line.split(":")[1] for line in lines] == ["2", "12", "16"]
+
+
+def test_joined_blocks_are_refused_before_anything_is_played(tmp_path: Path) -> None:
+    text = QUICK.replace('"CHIP"', '"W25Q128JV"').replace("blocks = 32\n", "")
+    done = ran(written(tmp_path, text))
+    assert done.exit_code == 2
+    assert "spec.toml:7: W25Q128JV: its blocks are joined" in done.stderr
+    assert not (tmp_path / "spec.sqlite").exists()
+
+
+def test_data_without_room_are_told_in_words(tmp_path: Path) -> None:
+    """A life of 0 was shown as a bound that nobody knows."""
+    data = 'data = { choice = ["1 KiB", "1 GiB"] }\ngrowth'
+    shown = made(written(tmp_path, QUICK.replace("growth", data)), "--export", tmp_path / "x.csv")
+    assert re.search(r"^1 % have ended +0 d +0 d +0 d", shown.stdout, re.MULTILINE)
+    with (tmp_path / "x.csv").open() as stream:
+        count = sum(float(row["data"]) > 2**20 for row in csv.DictReader(stream))
+    assert 100 < count < 200
+    assert f"no room from the first day: {count} of 300 nodes of gen:zipf" in shown.stdout
+    shown = made(written(tmp_path, QUICK))
+    assert "no room" not in shown.stdout
+
+
+def test_requests_a_day_are_exported_as_the_spec_has_them(tmp_path: Path) -> None:
+    """The share of the time on duty, which stands beside them, was in them already."""
+    text = QUICK.replace("{ lognormal = [100, 0.5] }", "100").replace(
+        "[node]", "[node]\nduty = 0.5"
+    )
+    made(written(tmp_path, text), "--export", tmp_path / "x.csv")
+    with (tmp_path / "x.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert {(row["requests_a_day"], row["duty"]) for row in rows} == {("100.0", "0.5")}
+
+
+def test_what_is_known_is_told_once(tmp_path: Path) -> None:
+    file = written(tmp_path, QUICK)
+    assert "known already" not in made(file).stderr
+    count = sqlite3.connect(tmp_path / "spec.sqlite").execute("SELECT count(*) FROM point")
+    assert made(file).stderr == f"{count.fetchone()[0]} points known already\n"
+
+
 def test_what_only_a_replay_shows_is_told_in_a_sentence(tmp_path: Path) -> None:
     busy = written(tmp_path, QUICK.replace("[100, 0.5]", "[1e12, 0.5]"))
     done = ran(busy)
     assert done.exit_code == 2
+    assert "spec.toml:10: workload" in done.stderr
     assert "it cannot do them" in done.stderr
     crowded = written(tmp_path, QUICK.replace("[0, 2]", "[0, 30]"))
     done = ran(crowded)
     assert done.exit_code == 1
+    assert "spec.toml:13: with 30 of 32 blocks bad: failed" in done.stderr
     assert "to repeat it: nandwich replay" in done.stderr
 
 

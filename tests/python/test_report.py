@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fleets
 import pytest
 from browser import Browser
 from click.testing import CliRunner, Result
@@ -403,6 +404,29 @@ def test_latency_begins_at_the_first_time_above_0(results: Path) -> None:
     (latency,) = [one for one in shown["pictures"] if one["key"] == "latency"]
     assert min(row[2] for row in latency["rows"]) == writes["histogram"][1][0]
     assert latency["table"]["rows"][0][-1] == round(100 * some / writes["count"], 4)
+
+
+def test_fleets_are_judged_by_their_intervals(tmp_path: Path) -> None:
+    """Goal: a page of two fleets, and one of their comparison, show and mark as `nandwich compare`
+    does: intervals, lives beyond the horizon, no mark where intervals overlap."""
+    for name, last in (("one", 4000), ("two", 4080), ("much", 6000)):
+        lives = [last * (1 + i) / 200 for i in range(200)]
+        fleets.written(tmp_path / f"{name}.json", lives)
+    three = [tmp_path / f"{name}.json" for name in ("one", "two", "much")]
+    made("compare", *three, "--json", tmp_path / "compare.json")
+    for files in (three, [tmp_path / "compare.json"]):
+        made("report", *files, "-o", tmp_path / "page.html")
+        text = (tmp_path / "page.html").read_text()
+        (row,) = re.findall(r"<tr><th[^>]*>50 % have ended.*?</tr>", text)
+        cells = row.split("<td")[1:]
+        assert all("±" in one for one in cells)
+        assert [">best<" in one for one in cells] == [False, False, True]
+        assert ">worst<" not in row
+        (row,) = re.findall(r"<tr><th[^>]*>99 % have ended.*?</tr>", text)
+        assert row.count("over 10 years") == 3
+    other = fleets.written(tmp_path / "other.json", [2000.0] * 200, 1000)
+    made("report", *three, other, "-o", tmp_path / "page.html")
+    assert "not judged, because the horizon differs" in (tmp_path / "page.html").read_text()
 
 
 def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:

@@ -262,8 +262,8 @@ def _tell(result: Comparison, kind: str, *, every: bool) -> None:
     layers = {one.config.get("ftl", "") for entry in result.done for one in entry.results}
     if models := models_among(layers):
         click.echo(models)
-    if unlike := _unlike(result):
-        click.echo(textwrap.fill(unlike, tables.WIDTH))
+    for note in filter(None, (_unlike(result), tables.unjudged(result))):
+        click.echo(textwrap.fill(note, tables.WIDTH))
     for state, head in _STATES:
         entries = [entry for entry in result.entries if entry.state == state]
         if entries:

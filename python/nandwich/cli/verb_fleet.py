@@ -93,17 +93,16 @@ def command(
     output.check_apart([file], (target, table, json_target))
     if (dry_run or node is not None) and (table or json_target):
         raise InputError("--dry-run and --node play nothing: leave out --export and --json")
-    asked = work.asked(read)
     workers = places(jobs, scheduler)
     if node is not None:
         if node >= read.fleet.count:
             raise InputError(f"--node {node}: the nodes are 0 to {read.fleet.count - 1}")
-        click.echo(work.line_of(asked, node))
+        click.echo(work.line_of(read, node))
         return
     if dry_run:
-        work.tell_plan(asked, target, workers)
+        work.tell_plan(read, target, workers)
         return
-    end = work.lived(asked, target, workers, again=again, scheduler=scheduler)
-    work.write(asked, end, file, table, json_target)
+    end = work.lived(read, target, workers, again=again, scheduler=scheduler)
+    work.write(read, end, file, table, json_target)
     if json_target != "-":
-        work.show(asked, end)
+        work.show(read, end)

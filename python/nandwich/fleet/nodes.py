@@ -96,7 +96,7 @@ Nodes = Mapping[str, Array]
 
 
 def draw(fleet: Fleet, chip: Chip) -> Nodes:
-    """What differs between nodes, a column each."""
+    """What differs between nodes, a column each. More bad blocks than there are count as all."""
 
     def drawn(name: str, one: Draw, least: float = 0, most: float = np.inf) -> Array:
         return np.clip(one.sample(stream(fleet.seed, name), fleet.count), least, most)
@@ -106,14 +106,14 @@ def draw(fleet: Fleet, chip: Chip) -> Nodes:
     if fleet.bad_blocks is None:
         bad = stream(fleet.seed, "bad_blocks").integers(0, chip.most_bad + 1, fleet.count)
     else:
-        bad = np.rint(drawn("bad_blocks", fleet.bad_blocks)).astype(np.int64)
+        bad = np.rint(drawn("bad_blocks", fleet.bad_blocks, most=chip.blocks)).astype(np.int64)
     found = {
         "workload": which.astype(np.float64),
         "duty": drawn("duty", fleet.duty, most=1),
         "temperature_c": drawn("temperature", fleet.temperature_c, -_ZERO_C + 1),
         "base_nw": drawn("base", fleet.base_nw),
         "endurance": drawn("endurance", fleet.endurance),
-        "bad_blocks": np.minimum(bad, chip.blocks - 1).astype(np.float64),
+        "bad_blocks": bad.astype(np.float64),
     }
     for key in ("requests_a_day", "data", "growth"):
         columns = [
@@ -196,11 +196,16 @@ def _ends(fleet: Fleet, chip: Chip, some: Nodes, shape: Shape, path: Course) -> 
     return np.stack([battery, at[:, -1], space], axis=1)
 
 
-def requests_a_day(some: Nodes, shape: Shape) -> Array:
-    """How many each node asks."""
+def on_duty(some: Nodes, shape: Shape) -> Array:
+    """Requests a day that each node asks while it is on duty."""
     own = np.nan if shape.requests_a_day is None else shape.requests_a_day
     asked = some["requests_a_day"]
-    return np.where(np.isnan(asked), own, asked) * some["duty"]
+    return np.where(np.isnan(asked), own, asked)
+
+
+def requests_a_day(some: Nodes, shape: Shape) -> Array:
+    """How many each node asks in the mean, off duty too."""
+    return on_duty(some, shape) * some["duty"]
 
 
 def arrhenius(activation_ev: float, celsius: Array) -> Array:

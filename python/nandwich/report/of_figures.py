@@ -8,7 +8,7 @@ from typing import Any
 
 from nandwich.report.book import CONFIG, Book, Column, Plan
 from nandwich.results import comparison, figures, tables
-from nandwich.results.comparison import Entry
+from nandwich.results.comparison import Entry, Spread
 from nandwich.results.figures import Metric, Result
 from nandwich.results.read import Document
 
@@ -53,6 +53,7 @@ class Sheet:
     lines: tuple[Line, ...]
     differing: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of their configurations
     equal: tuple[tuple[str, str], ...] = ()  # what all of them are made of, the part first
+    note: str = ""
 
 
 def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]]]) -> Sheet:
@@ -62,13 +63,24 @@ def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]
     lines = []
     result = comparison.compare(entries, metrics)
     for line in result.lines:
-        values = tuple(None if one is None else one.mean for one in line.spreads)
-        texts = tuple("" if one is None else tables.shown(line.metric, one) for one in values)
-        lines.append(Line(line.metric, values, texts, line.best, line.worst))
+        lines.append(_line(line.metric, line.spreads, line.best, line.worst))
     choices = tuple(book.choice(one.name, kind, layer_of(one.config)) for one, _ in found)
     configs = [one.config for one, _ in found]
     differing = [(key, tuple(one.get(key, "") for one in configs)) for key in result.differing]
-    return _sheet(f"nandwich {kind}", choices, lines, differing, result.equal, configs)
+    sheet = _sheet(f"nandwich {kind}", choices, lines, differing, result.equal, configs)
+    return replace(sheet, note=tables.unjudged(result))
+
+
+def _line(
+    metric: Metric, spreads: Sequence[Spread | None], best: int | None, worst: int | None
+) -> Line:
+    return Line(
+        metric,
+        tuple(None if one is None or one.over else one.mean for one in spreads),
+        tuple("" if one is None else tables.cell(metric, one) for one in spreads),
+        best,
+        worst,
+    )
 
 
 def _sheet(
@@ -175,16 +187,8 @@ def of_comparison(book: Book, document: Document) -> Sheet:
             one["better"] or "",
             chief.get(one["key"], True),
         )
-        spreads = [_checked(one["values"].get(name)) for name in names]
-        lines.append(
-            Line(
-                metric,
-                tuple(None if spread is None else spread["mean"] for spread in spreads),
-                tuple(_text(metric, spread) for spread in spreads),
-                _at(names, one["best"]),
-                _at(names, one["worst"]),
-            )
-        )
+        spreads = [_spread(one["values"].get(name)) for name in names]
+        lines.append(_line(metric, spreads, _at(names, one["best"]), _at(names, one["worst"])))
     configs = [
         {str(key): str(value) for key, value in one["config"].items() if value} for one in done
     ]
@@ -195,28 +199,19 @@ def of_comparison(book: Book, document: Document) -> Sheet:
     return _sheet(title, tuple(choices), lines, differing, same, [same | one for one in configs])
 
 
-def _checked(spread: dict[str, Any] | None) -> dict[str, Any] | None:
+def _spread(told: dict[str, Any] | None) -> Spread | None:
     """Values of a figure; TypeError where they are no numbers."""
-    if spread is not None:
-        for key in ("mean", "least", "most"):
-            if not isinstance(spread[key], int | float):
-                raise TypeError(f"{key} {spread[key]!r} is no number")
-    return spread
+    if told is None:
+        return None
+    most = math.inf if told["most"] is None else told["most"]
+    for key, value in (("mean", told["mean"]), ("least", told["least"]), ("most", most)):
+        if not isinstance(value, int | float):
+            raise TypeError(f"{key} {value!r} is no number")
+    return Spread((told["mean"],), (told["least"], most), bool(told.get("over")))
 
 
 def _at(names: list[str], name: str | None) -> int | None:
     return None if name is None else names.index(name)
-
-
-def _text(metric: Metric, spread: dict[str, Any] | None) -> str:
-    """A mean, and with several seeds how far they reach."""
-    if spread is None:
-        return ""
-    mean, least, most = spread["mean"], spread["least"], spread["most"]
-    text = tables.shown(metric, mean)
-    if least == most or not mean:
-        return text
-    return f"{text} ±{100 * max(most - mean, mean - least) / abs(mean):.2g} %"
 
 
 def side_by_side(book: Book, sheet: Sheet, number: int, *, alone: bool) -> None:

@@ -199,6 +199,8 @@ def _sheet_html(sheet: Sheet, filled: Book) -> str:
         same = ", ".join(f"{key} {value}" for key, value in sheet.equal)
         head = "all with" if len(sheet.choices) > 1 else "with"
         html += f'<p class="same">{head}: {escape(same)}</p>'
+    if sheet.note:
+        html += f'<p class="same">{escape(sheet.note)}</p>'
     return f"<div>{html}</div>"
 
 

@@ -5,10 +5,12 @@ Counts, emulated time and energy repeat to the last unit, so any difference is o
 configuration has several values, one for each seed, or where the host's clock was read. The same
 seeds are played on all, so two configurations are apart when their mean difference is larger than
 any seed's difference is from that mean; and by more than WALL_NOISE where the clock was read.
+Figures of a sample have an interval, and are apart where their intervals do not overlap.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from nandwich.results.figures import Metric, Result
@@ -24,6 +26,8 @@ class Spread:
     """The values of one figure of one configuration, one for each seed."""
 
     values: tuple[float, ...]
+    between: tuple[float, float] | None = None  # of a sample: where the truth is; inf: no bound
+    over: bool = False  # it is more than its value, and nobody knows how much
 
     @property
     def mean(self) -> float:
@@ -34,11 +38,11 @@ class Spread:
 
     @property
     def least(self) -> float:
-        return min(self.values)
+        return self.between[0] if self.between else min(self.values)
 
     @property
     def most(self) -> float:
-        return max(self.values)
+        return self.between[1] if self.between else max(self.values)
 
 
 @dataclass
@@ -55,8 +59,13 @@ class Entry:
 
     def spread(self, metric: Metric) -> Spread | None:
         """Its values of a figure; None: a seed has none, or nothing was played."""
-        found = [one.values[metric.key] for one in self.results if metric.key in one.values]
-        return Spread(tuple(found)) if found and len(found) == len(self.results) else None
+        key = metric.key
+        found = [one.values[key] for one in self.results if key in one.values]
+        if not found or len(found) < len(self.results):
+            return None
+        first = self.results[0]
+        between = first.between.get(key) if len(found) == 1 else None
+        return Spread(tuple(found), between, key in first.over)
 
     @property
     def reference(self) -> bool:
@@ -77,7 +86,8 @@ class Line:
     @property
     def equal(self) -> bool:
         """Whether every configuration has the very same values."""
-        return len(set(self.spreads)) == 1
+        only, *others = set(self.spreads)
+        return not others and not (only is not None and only.over)
 
 
 @dataclass(frozen=True)
@@ -97,13 +107,14 @@ class Comparison:
 def compare(entries: Sequence[Entry], metrics: Sequence[Metric]) -> Comparison:
     """Lay configurations side by side; figures that none of them has are left out."""
     done = [entry for entry in entries if entry.state == "done"]
+    equal, differing = _split([_config(entry) for entry in done])
     lines = []
     for metric in dict.fromkeys(metrics):
         spreads = tuple(entry.spread(metric) for entry in done)
         if any(spread is not None for spread in spreads):
             ranked = [not entry.reference for entry in done]
-            lines.append(_line(metric, spreads, ranked))
-    equal, differing = _split([_config(entry) for entry in done])
+            judged = replace(metric, better="") if metric.goes_by in differing else metric
+            lines.append(_line(judged, spreads, ranked))
     return Comparison(tuple(entries), tuple(lines), equal, differing)
 
 
@@ -146,6 +157,8 @@ def _line(metric: Metric, spreads: tuple[Spread | None, ...], ranked: Sequence[b
 
 def apart(metric: Metric, one: Spread, other: Spread) -> bool:
     """Whether two configurations differ by more than noise."""
+    if one.between and other.between:
+        return one.most < other.least or other.most < one.least
     gaps = [high - low for low, high in zip(one.values, other.values, strict=True)]
     mean = sum(gaps) / len(gaps)
     if abs(mean) <= max(abs(gap - mean) for gap in gaps):
@@ -172,7 +185,7 @@ def _ends(
 
 def _change(first: Spread | None, other: Spread | None) -> float | None:
     """By which part of the first one the other is more; None: not known, or the first is 0."""
-    if first is None or other is None or first.mean == 0:
+    if first is None or other is None or first.mean == 0 or first.over or other.over:
         return None
     return (other.mean - first.mean) / abs(first.mean)
 
@@ -180,10 +193,11 @@ def _change(first: Spread | None, other: Spread | None) -> float | None:
 def _verdict(metric: Metric, first: Spread | None, other: Spread | None) -> Verdict:
     if first is None or other is None:
         return "absent"
-    if first.values == other.values:
+    over = first.over or other.over
+    if first.values == other.values and not over:
         return "same"
     if not apart(metric, first, other):
-        return "noise"
+        return "absent" if over else "noise"
     if not metric.better:
         return "other"
     return "better" if (other.mean < first.mean) == (metric.better == "less") else "worse"
@@ -228,17 +242,20 @@ def _line_json(line: Line, names: Sequence[str]) -> dict[str, Any]:
         values[names[i]] = {
             "mean": spread.mean,
             "least": spread.least,
-            "most": spread.most,
+            "most": spread.most if math.isfinite(spread.most) else None,
+            "over": spread.over,
             "change": None if change is None else round(change, 6),
             "verdict": line.verdicts[i],
         }
-    seeds = any(spread is not None and len(spread.values) > 1 for spread in line.spreads)
+    known = [spread for spread in line.spreads if spread is not None]
+    noise = "seeds" if any(len(spread.values) > 1 for spread in known) else "none"
+    noise = "intervals" if any(spread.between for spread in known) else noise
     return {
         "key": line.metric.key,
         "label": line.metric.label,
         "unit": line.metric.unit,
         "better": line.metric.better or None,
-        "noise": "wall clock" if line.metric.wall else "seeds" if seeds else "none",
+        "noise": "wall clock" if line.metric.wall else noise,
         "best": name(line.best),
         "worst": name(line.worst),
         "values": values,

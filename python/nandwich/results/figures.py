@@ -5,8 +5,9 @@ less or more of them is better.
 A document gives one result, or several: `sched` one for each policy.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nandwich.results.read import Document
@@ -26,6 +27,7 @@ class Metric:
     better: Better
     chief: bool = False  # shown where there is little room
     wall: bool = False  # measured with the host's clock: it does not repeat
+    goes_by: str = ""  # a key of configurations; where these differ in it, nothing is judged
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class Result:
     config: dict[str, str]
     values: dict[str, float]
     reference: bool = False  # what the best possible would do: neither best nor worst
+    #: By keys of `values`, those that are a sample's: bounds of the truth. inf: none is known.
+    between: dict[str, tuple[float, float]] = field(default_factory=dict)
+    over: set[str] = field(default_factory=set)  # of these the value is more than `values` has
 
 
 Path = tuple[str, ...]
@@ -436,28 +441,42 @@ def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
 
 
 def _fleet(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
-    """Lives and ends. A quantile beyond the horizon is no figure: nobody knows how far."""
-    config = {key: _text(document.at(key)) for key in ("nodes", "horizon_days")}
+    """Lives and ends, with their intervals. Of a life beyond the horizon only that is known."""
+    horizon = document.at("horizon_days")
+    if not isinstance(horizon, int | float):
+        raise document.changed("a number of horizon_days")
+    config = {"nodes": _text(document.at("nodes")), "horizon": f"{horizon / _DAYS:g} years"}
     metrics: list[Metric] = []
-    values: dict[str, float] = {}
+    result = Result(name, document.path, config | dict(_origin(document)), {})
 
-    def put(metric: Metric, value: Any, factor: float) -> None:
+    def put(metric: Metric, told: Sequence[Any], factor: float, end: float | None = None) -> None:
+        """A figure and its bounds; None stands for what is beyond `end`."""
+        numbers: list[float] = []
+        for one in told:
+            number = end if one is None else one
+            if not isinstance(number, int | float):
+                raise document.changed(f"a number for `{metric.label}`")
+            numbers.append(round(number * factor, 6))
         metrics.append(metric)
-        if isinstance(value, int | float):
-            values[metric.key] = round(value * factor, 6)
-        elif value is not None:
-            raise document.changed(f"a number for `{metric.label}`")
+        result.values[metric.key] = numbers[0]
+        result.between[metric.key] = (numbers[1], math.inf if told[2] is None else numbers[2])
+        if told[0] is None:
+            result.over.add(metric.key)
 
     for one in document.at("life", "quantiles"):
-        label = f"{one['percent']} % have ended"
-        put(Metric(f"life_p{one['percent']}_ns", label, "ns", "more", True), one["days"], _DAY_NS)
-    put(Metric("life_mean_ns", "life, mean", "ns", "more"), document.at("life", "mean_days"),
-        _DAY_NS)  # fmt: skip
-    ends = {str(one["cause"]): one["share"] for one in document.at("ends")}
+        metric = Metric(
+            f"life_p{one['percent']}_ns", f"{one['percent']} % have ended", "ns", "more", True
+        )
+        put(metric, [one[f"{key}days"] for key in ("", "least_", "most_")], _DAY_NS, horizon)
+    life = document.at("life")
+    mean = Metric("life_mean_ns", "life, mean", "ns", "more", goes_by="horizon")
+    put(mean, [life[f"{key}_days"] for key in ("mean", "least", "most")], _DAY_NS)
+    ends = {str(one["cause"]): one for one in document.at("ends")}
     for cause, better in _FLEET_ENDS:
         label = "alive at the horizon" if cause == "alive" else f"ended by {cause}"
-        put(Metric(f"{cause}_percent", label, "%", better, True), ends[cause], 100)
-    return [Result(name, document.path, config | dict(_origin(document)), values)], metrics
+        metric = Metric(f"{cause}_percent", label, "%", better, True, goes_by="horizon")
+        put(metric, [ends[cause][key] for key in ("share", "least", "most")], 100)
+    return [result], metrics
 
 
 def _bench(document: Document, name: str) -> tuple[list[Result], list[Metric]]:

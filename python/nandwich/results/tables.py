@@ -3,6 +3,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from nandwich.quantities import format_energy, format_size, format_time
@@ -49,19 +50,26 @@ def shown(metric: Metric, value: float) -> str:
     return f"{number} {metric.unit}".strip()
 
 
-def _cell(metric: Metric, spread: Spread | None) -> str:
-    """A value, and with several seeds how far they reach to both sides of it."""
+def cell(metric: Metric, spread: Spread | None) -> str:
+    """A value, and how far seeds or its interval reach to both sides of it."""
     if spread is None:
         return "-"
     text = shown(metric, spread.mean)
-    if spread.least == spread.most:
-        return text
+    if spread.over:
+        return f"over {text}"
     wide = max(spread.most - spread.mean, spread.mean - spread.least)
-    return f"{text} ±{100 * wide / abs(spread.mean):.2g} %" if spread.mean else text
+    if not 0 < wide < math.inf:
+        return text
+    if metric.unit == "%":
+        return f"{text.removesuffix(' %')} ±{wide:.2g} %"
+    if not spread.mean:
+        return text
+    share = 100 * wide / abs(spread.mean)
+    return f"{text} ±{share:.2g} %" if share < 99.5 else f"{text} ±{share:.0f} %"
 
 
 def _marked(line: Line, index: int) -> str:
-    cells = [_cell(line.metric, spread) for spread in line.spreads]
+    cells = [cell(line.metric, spread) for spread in line.spreads]
     mark = BEST if index == line.best else WORST if index == line.worst else " "
     if cells.count(cells[index]) > 1:
         mark = " "  # what reads the same is neither better nor worse
@@ -140,10 +148,20 @@ def _cut(text: str) -> str:
 def equal_figures(comparison: Comparison) -> str:
     """The figures that are the same everywhere, said once."""
     return "; ".join(
-        f"{line.metric.label} {_cell(line.metric, line.spreads[0])}"
+        f"{line.metric.label} {cell(line.metric, line.spreads[0])}"
         for line in comparison.lines
         if line.equal
     )
+
+
+def unjudged(comparison: Comparison) -> str:
+    """Which figures are not judged, because what they go by differs; "" for none."""
+    metrics = [line.metric for line in comparison.lines]
+    hanging = [metric for metric in metrics if metric.goes_by in comparison.differing]
+    if not hanging:
+        return ""
+    what = "; ".join(metric.label for metric in hanging)
+    return f"not judged, because the {hanging[0].goes_by} differs: {what}"
 
 
 def tables(comparison: Comparison, *, every: bool = False) -> list[tuple[Heads, Rows]]:
@@ -212,7 +230,8 @@ def as_csv(comparison: Comparison) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     keys = list(comparison.differing)
-    wide = any(len(entry.results) > 1 for entry in comparison.done)
+    spreads = [spread for line in comparison.lines for spread in line.spreads if spread is not None]
+    wide = any(len(one.values) > 1 or one.between for one in spreads)
     columns = ["configuration", "state", *keys]
     for line in comparison.lines:
         name = line.metric.key
@@ -239,6 +258,7 @@ def _csv_figures(comparison: Comparison, index: int, wide: bool) -> list[str]:
         if spread is None:
             cells += ["", "", ""] if wide else [""]
         else:
-            numbers = [spread.mean, spread.least, spread.most] if wide else [spread.mean]
-            cells += [str(number) for number in numbers]
+            mean = None if spread.over else spread.mean
+            numbers = [mean, spread.least, spread.most] if wide else [mean]
+            cells += ["" if one is None or one == math.inf else str(one) for one in numbers]
     return cells

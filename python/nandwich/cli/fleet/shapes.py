@@ -7,16 +7,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from nandwich import _native
 from nandwich.cli import points
 from nandwich.cli.fleet.spec import Spec
 from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.sweep.point import Point
-from nandwich.errors import InputError, RunError
+from nandwich.errors import RunError
 from nandwich.fleet import nodes, wear
-from nandwich.fleet.nodes import Chip, Nodes, Shape
+from nandwich.fleet.nodes import Nodes, Shape
 from nandwich.fleet.wear import Table
-from nandwich.twin import parts
 
 #: Numbers of bad blocks that are played; those between them are worked out.
 _MOST_PLAYED = 5
@@ -26,20 +24,6 @@ _DAY_NS = 86_400e9
 
 Play = Callable[[Sequence[Point]], list[Kept]]
 Document = Mapping[str, Any]
-
-
-def chip_of(spec: Spec) -> Chip:
-    """Of all nodes."""
-    options = points.parsed(spec.point(0).arguments)
-    part = parts.resolve(options.chip)
-    own = _figure(part, "blocks")
-    blocks = options.blocks or own
-    most_bad = _figure(part, "factory_bad") * blocks // own
-    return Chip(blocks, most_bad, _figure(part, "endurance"), _figure(part, "standby"))
-
-
-def _figure(part: _native.Part, key: str) -> int:
-    return int(part.number(key) or 0)
 
 
 def played(drawn: Nodes) -> list[int]:
@@ -52,44 +36,44 @@ def played(drawn: Nodes) -> list[int]:
     return sorted({low + round((high - low) * i / last) for i in range(_MOST_PLAYED)})
 
 
-def plan(spec: Spec, chip: Chip, drawn: Nodes) -> list[Point]:
+def plan(spec: Spec) -> list[Point]:
     """All replays, as far as one can know: where the source wears blocks too little to tell how
     evenly, it takes more passes."""
-    pairs = [(one, bad) for one in range(len(spec.options)) for bad in played(drawn)]
-    evens = [_even(spec, chip, one, bad, 1) for one, bad in pairs]
-    return [*evens, *(_stair(spec, chip, one, bad) for one, bad in pairs)]
+    pairs = [(one, bad) for one in range(len(spec.options)) for bad in played(spec.nodes)]
+    evens = [_even(spec, one, bad, 1) for one, bad in pairs]
+    return [*evens, *(_stair(spec, one, bad) for one, bad in pairs)]
 
 
-def found(spec: Spec, chip: Chip, drawn: Nodes, engine: Play) -> list[Shape]:
-    """A shape for each workload; InputError where a replay says that it cannot be."""
-    bads = played(drawn)
+def found(spec: Spec, engine: Play) -> list[Shape]:
+    """A shape for each workload. The engine is asked for each of them first, then for all."""
+    bads = played(spec.nodes)
     workloads = range(len(spec.options))
-    asked = [_even(spec, chip, one, bads[0], 1) for one in workloads]
-    told = _documents(engine(asked), asked)
-    for one, document in enumerate(told):
-        _check(spec, chip, one, document)
-    wearing = [one for one in workloads if chip.rating and told[one]["result"]["layer"]["programs"]]
+    asked = [_even(spec, one, bads[0], 1) for one in workloads]
+    told = _documents(spec, engine(asked), asked, [bads[0]] * len(asked))
+    rated = spec.chip.rating
+    wearing = [one for one in workloads if rated and told[one]["result"]["layer"]["programs"]]
     pairs = [(one, bad) for one in wearing for bad in bads]
-    evens = [_even(spec, chip, one, bad, _passes(told[one])) for one, bad in pairs]
-    stairs = [_stair(spec, chip, one, bad) for one, bad in pairs]
-    documents = _documents(engine([*evens, *stairs]), [*evens, *stairs])
+    evens = [_even(spec, one, bad, _passes(told[one])) for one, bad in pairs]
+    stairs = [_stair(spec, one, bad) for one, bad in pairs]
+    both = [*evens, *stairs]
+    documents = _documents(spec, engine(both), both, [bad for _, bad in [*pairs, *pairs]])
     tables: dict[int, list[Table]] = {one: [] for one in workloads}
     for (one, bad), even, stair in zip(pairs, documents, documents[len(pairs) :], strict=False):
         tables[one].append(wear.table(even, stair, bad))
     return [_shape(document, tables[one]) for one, document in enumerate(told)]
 
 
-def _even(spec: Spec, chip: Chip, workload: int, bad: int, passes: int) -> Point:
+def _even(spec: Spec, workload: int, bad: int, passes: int) -> Point:
     """Without losses."""
-    lives = wear.laid_out([1] * (chip.blocks - bad), bad)  # 1: not bad; nothing wears out here
+    lives = wear.laid_out([1] * (spec.chip.blocks - bad), bad)  # 1: not bad; nothing wears out here
     more = {"repeat": passes} if passes > 1 else {}
     return spec.point(workload, lives=lives, **more)
 
 
-def _stair(spec: Spec, chip: Chip, workload: int, bad: int) -> Point:
+def _stair(spec: Spec, workload: int, bad: int) -> Point:
     options = points.parsed(spec.point(workload).arguments)
     before = _WORN_BY_FILLING * options.precondition / 1000
-    lives = wear.stair(chip.blocks, bad, before)
+    lives = wear.stair(spec.chip.blocks, bad, before)
     return spec.point(workload, lives=lives, **{"until-worn": True})
 
 
@@ -105,29 +89,22 @@ def _passes(document: Document) -> int:
     return max(1, math.ceil(wear.ERASES_SHOWN * pages / int(layer["programs"])))
 
 
-def _documents(kept: Iterable[Kept], asked: Iterable[Point]) -> list[Document]:
+def _documents(
+    spec: Spec, kept: Iterable[Kept], asked: Iterable[Point], bads: Iterable[int]
+) -> list[Document]:
+    """What replays told, of parts with so many blocks bad each; RunError where one failed."""
     found = []
-    for one, point in zip(kept, asked, strict=True):
+    for one, point, bad in zip(kept, asked, bads, strict=True):
         if one.state != "done":
-            raise RunError(f"{one.state}: {one.why}; to repeat it: {_short(point)}")
+            place = spec.file.where("node.bad_blocks")
+            of = f"{place}: with {bad} of {spec.chip.blocks} blocks bad: " if bad else ""
+            raise RunError(f"{of}{one.state}: {one.why}; to repeat it: {_short(point)}")
         found.append(json.loads(one.document))
     return found
 
 
 def _short(point: Point) -> str:
     return " ".join(point.command.split("\n"))
-
-
-def _check(spec: Spec, chip: Chip, workload: int, document: Document) -> None:
-    """What only a replay shows."""
-    one = spec.fleet.workloads[workload]
-    if len(document["wear"]) != chip.blocks:
-        raise InputError(
-            f"{document['device']['chip']}: its blocks are joined to larger ones, whose lives are "
-            "not drawn: a fleet wants a part with a spare area"
-        )
-    if one.requests_a_day is None and _rate(document) is None:
-        raise InputError(f"workload {one.name}: its requests have no times: give requests_a_day")
 
 
 def _rate(document: Document) -> float | None:
@@ -150,15 +127,17 @@ def _shape(document: Document, tables: list[Table]) -> Shape:
     )
 
 
-def overloaded(spec: Spec, drawn: Nodes, shapes: Sequence[Shape]) -> str:
-    """A workload that asks more than its device can do in a day, in a sentence; "" for none."""
+def overloaded(spec: Spec, shapes: Sequence[Shape]) -> str:
+    """Workloads that ask more than their device can do in a day, a line each; "" for none."""
+    found = []
     for number, (one, shape) in enumerate(zip(spec.fleet.workloads, shapes, strict=True)):
-        here = drawn["workload"] == number
-        some = {key: column[here] for key, column in drawn.items()}
+        here = spec.nodes["workload"] == number
+        some = {key: column[here] for key, column in spec.nodes.items()}
         most = float(nodes.requests_a_day(some, shape).max(initial=0))
         if most * shape.busy_ns > _DAY_NS:
-            return (
-                f"workload {one.name}: {most:.4g} requests a day keep the device busy for "
+            found.append(
+                f"{spec.file.where(f'workload.{number}.requests_a_day')}: workload {one.name}: "
+                f"{most:.4g} requests a day keep the device busy for "
                 f"{most * shape.busy_ns / _DAY_NS:.3g} days: it cannot do them"
             )
-    return ""
+    return "\n".join(found)

@@ -12,22 +12,26 @@ Every fault of a file is told at once, each with its line.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
-from nandwich import names, quantities
+from nandwich import _native, names, quantities
+from nandwich.cli import points
 from nandwich.cli.sweep.point import Point
+from nandwich.cli.sweep.spec import Reader, Values, point_of
 from nandwich.cli.sweep.verbs import Verb
 from nandwich.errors import InputError
-from nandwich.fleet import draws
+from nandwich.fleet import draws, nodes
 from nandwich.fleet.draws import Draw, fixed
-from nandwich.fleet.nodes import DAYS_A_YEAR, Battery, Fleet, Workload
-from nandwich.replay import traffic
-from nandwich.twin import tomlfile
+from nandwich.fleet.nodes import DAYS_A_YEAR, Battery, Chip, Fleet, Nodes, Workload
+from nandwich.replay import accesses, play, traffic
+from nandwich.replay.options import Options
+from nandwich.twin import parts, tomlfile
 
 _TABLES = ("fleet", "replay", "workload", "node", "battery")
 _FLEET = ("nodes", "seed", "horizon")
@@ -41,6 +45,11 @@ _NOT_HERE = frozenset(
     | {"nvm", "nvm-part", "tier", "half-life", "nvm-reads"}
 )
 _OF_ALL = frozenset({"chip", "blocks"})
+#: Options that name something, which replay knows or not whatever stands beside them.
+_NAMES = frozenset({"source", "config", "chip", "ftl", "wear"})
+#: What decides the chip, and what stands for the rest where only that is asked.
+_OF_CHIP = ("config", "chip", "blocks")
+_ANY_SOURCE, _ANY_BYTES = "gen:zipf", 1 << 27
 _MOST_NODES = 1_000_000
 _MOST_YEARS = 1000
 #: Doubles from 20 to 30 degrees Celsius.
@@ -48,37 +57,39 @@ _ACTIVATION_EV = 0.53
 _COLDEST_C, _HOTTEST_C = -60, 150
 _DAY_NS = 86_400 * 10**9
 
-Values = dict[str, Any]
 Number = Callable[[Any], float]
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A file that is right; `options` are those of replay, by workload."""
+    """A file that is right, and the nodes that are drawn of it."""
 
+    file: tomlfile.TomlFile
     fleet: Fleet
-    options: Sequence[Values]
+    options: Sequence[Values]  # of replay, by workload
+    chip: Chip  # of all nodes
+    nodes: Nodes
 
     def point(self, workload: int, **more: Any) -> Point:
         """A replay of a workload, with these options on top."""
-        return _point(self.options[workload] | more)
+        return point_of(Verb("replay"), self.options[workload] | more, {})
 
 
-def _point(values: Mapping[str, Any]) -> Point:
-    verb = Verb("replay")
-    arguments: list[str] = []
-    texts: list[str] = []
-    for key in verb.keys:
-        if key in values:
-            words = verb.words(key, values[key])
-            arguments += words
-            texts += words[-1:] if verb.may_name_files(key) else []
-    source = traffic.path_of(str(values.get("source", "")))  # of access:FILE another text
-    return Point("replay", tuple(arguments), {}, (*texts, *([source] if source else [])))
+@dataclass(frozen=True)
+class _Options:
+    """Options of replay of a workload."""
+
+    given: Values
+    right: Values  # those of the given that are
+
+    def has_right(self, keys: Iterable[str]) -> bool:
+        """Whether the given ones among these keys are right; a source has to be given."""
+        return all(key in self.right for key in keys if key in self.given or key == "source")
 
 
-class _Reader:
-    """One file, and what is wrong with it so far."""
+class _Reader(Reader):
+    """One file, and what is wrong with it so far. Of a sweep's reader it takes what knows no table
+    by its name."""
 
     def __init__(self, file: tomlfile.TomlFile) -> None:
         self.file = file
@@ -88,30 +99,20 @@ class _Reader:
             if key not in _TABLES:
                 self.fault(key, names.unknown("table", key, _TABLES).message)
 
-    def fault(self, place: str, text: str) -> None:
-        self.faults.append(f"{self.file.where(place)}: {text}")
-
-    def end(self) -> None:
-        """Raises what was found, if anything was."""
-        if self.faults:
-            raise InputError("\n".join(dict.fromkeys(self.faults)))
-
-    def table(self, name: str, known: Sequence[str] = ()) -> Values:
-        value = self.file.tree.get(name, {})
-        if not isinstance(value, dict):
-            self.fault(name, f"{name} is a table: [{name}]")
-            return {}
-        for key in value if known else ():
+    def keys(self, name: str, known: Sequence[str]) -> Values:
+        """A table with no other keys than these."""
+        value = self.table(name)
+        for key in value:
             if key not in known:
                 self.fault(f"{name}.{key}", names.unknown("key", key, known).message)
         return value
 
-    def whole(self, table: str, key: str, default: int, least: int, most: int) -> int:
-        value = self.file.tree.get(table, {})
-        value = value.get(key, default) if isinstance(value, dict) else default
+    def count(self, key: str, default: int, least: int, most: int) -> int:
+        """A whole number of [fleet]."""
+        value = self.table("fleet").get(key, default)
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self.fault(f"{table}.{key}", f"{key} = {value!r}: wanted {least} to {most}")
+        self.fault(f"fleet.{key}", f"{key} = {value!r}: wanted {least} to {most}")
         return default
 
     def draw(self, place: str, values: Mapping[str, Any], number: Number, default: Draw) -> Draw:
@@ -136,32 +137,33 @@ class _Reader:
             elif key not in self.verb.keys:
                 text = names.unknown("key", key, [*self.verb.keys, *_OWN]).message
                 self.fault(where, f"{text} (nandwich replay --help lists all)")
-            elif self._right(where, key, value):
+            elif self.right(where, key, value) and self._is_known(where, key, value):
                 found[key] = value
         return found
 
-    def _right(self, where: str, key: str, value: Any) -> bool:
-        one = self.verb.keys[key]
-        try:
-            words = self.verb.words(key, value)
-            if not (isinstance(one, click.Option) and one.is_flag):
-                one.type.convert(words[-1].removeprefix(f"--{key}="), one, None)
-        except ValueError as error:
-            self.fault(where, f"{key} = {value!r}: {error}")
-        except click.ClickException as error:
-            self.fault(where, f"{key}: {error.message}")
-        else:
+    def _is_known(self, place: str, key: str, value: Any) -> bool:
+        """Whether replay knows what a value names; else that is a fault."""
+        if key not in _NAMES:
             return True
-        return False
+        words = self.verb.words(key, value)
+        return self.accepts(place, words if key == "source" else [_ANY_SOURCE, *words], f"{key}: ")
+
+    def accepts(self, place: str, arguments: Sequence[str], of: str, by: str = "") -> bool:
+        """Whether replay takes a line; else that is a fault."""
+        try:
+            self.verb.check(arguments)
+        except (click.UsageError, InputError) as error:
+            self.fault(place, f"{of}{error.format_message().rstrip('.')}{by}")
+            return False
+        return True
 
 
 def read(path: Path) -> Spec:
-    """A fleet; InputError with every fault of its file."""
+    """A fleet with its nodes; InputError with every fault of its file."""
     reader = _Reader(tomlfile.read(path))
-    reader.table("fleet", _FLEET)
-    base = reader.options("replay", reader.table("replay"), _NOT_HERE)
-    workloads, options = _workloads(reader, base)
-    node = reader.table("node", _NODE)
+    reader.keys("fleet", _FLEET)
+    workloads, options = _workloads(reader)
+    node = reader.keys("node", _NODE)
 
     def drawn(key: str, number: Number, default: Draw) -> Draw:
         return reader.draw(f"node.{key}", node, number, default)
@@ -171,8 +173,8 @@ def read(path: Path) -> Spec:
         for key in ("block_endurance", "bad_blocks")
     )
     fleet = Fleet(
-        reader.whole("fleet", "nodes", 1000, 1, _MOST_NODES),
-        reader.whole("fleet", "seed", 1, 0, 2**32 - 1),
+        reader.count("nodes", 1000, 1, _MOST_NODES),
+        reader.count("seed", 1, 0, 2**32 - 1),
         _horizon(reader),
         workloads,
         duty=drawn("duty", _share, fixed(1)),
@@ -183,29 +185,33 @@ def read(path: Path) -> Spec:
         bad_blocks=bad,
         battery=_battery(reader),
     )
+    spec = _played(reader, fleet, options)
     reader.end()
-    spec = Spec(fleet, options)
-    for number in range(len(options)):
-        _check(reader, spec.point(number), number)
-    reader.end()
+    assert spec is not None
     return spec
 
 
-def _workloads(reader: _Reader, base: Values) -> tuple[list[Workload], list[Values]]:
+def _workloads(reader: _Reader) -> tuple[list[Workload], list[_Options]]:
+    """All of them, and their options of replay."""
+    given = reader.table("replay")
+    base = reader.options("replay", given, _NOT_HERE)
     tables = reader.file.tree.get("workload", [{}])
-    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+    are_tables = isinstance(tables, list) and all(isinstance(one, dict) for one in tables)
+    if not are_tables or not tables:
         reader.fault("workload", "workloads are tables: [[workload]]")
         return [], []
-    workloads, options = [], []
+    workloads: list[Workload] = []
+    options: list[_Options] = []
     for number, values in enumerate(tables):
         place = f"workload.{number}"
         own = {key: value for key, value in values.items() if key not in _OWN}
         mine = base | reader.options(place, own, _NOT_HERE | _OF_ALL)
-        if "source" not in {*mine, *own}:
+        asked = given | own
+        if "source" not in asked:
             what = 'no source, like source = "gen:sensor,requests=20K"'
             reader.fault(place if values else "replay", what)
-        workloads.append(_workload(reader, place, values, str(mine.get("source", ""))))
-        options.append(mine)
+        workloads.append(_workload(reader, place, values, str(asked.get("source", ""))))
+        options.append(_Options(asked, mine))
     told = [one.name for one in workloads]
     for number, name in enumerate(told):
         if told.count(name) > 1:
@@ -235,7 +241,7 @@ def _workload(reader: _Reader, place: str, values: Values, source: str) -> Workl
 
 
 def _battery(reader: _Reader) -> Battery | None:
-    values = reader.table("battery", _BATTERY)
+    values = reader.keys("battery", _BATTERY)
     if "battery" not in reader.file.tree:
         return None
     for key in ("voltage", "capacity"):
@@ -259,10 +265,8 @@ def _battery(reader: _Reader) -> Battery | None:
 
 def _horizon(reader: _Reader) -> float:
     """In days."""
-    values = reader.file.tree.get("fleet", {})
-    text = values.get("horizon", "20 y") if isinstance(values, dict) else "20 y"
     try:
-        days = _quantity("time")(text) / _DAY_NS
+        days = _quantity("time")(reader.table("fleet").get("horizon", "20 y")) / _DAY_NS
         if not 1 <= days <= _MOST_YEARS * DAYS_A_YEAR:
             raise ValueError(f"wanted 1 d to {_MOST_YEARS} y")
     except ValueError as error:
@@ -301,11 +305,90 @@ def _celsius(value: Any) -> float:
     return number
 
 
-def _check(reader: _Reader, point: Point, number: int) -> None:
-    """What replay itself would refuse."""
+def _played(reader: _Reader, fleet: Fleet, options: Sequence[_Options]) -> Spec | None:
+    """The nodes, and the faults that they and their devices show; None, and a fault, where the
+    chip is not known."""
+    for number in range(len(options)):
+        _check_times(reader, fleet.workloads[number], number, options[number])
+    devices = [_device(reader, number, one) for number, one in enumerate(options)]
+    if not options or not options[0].has_right(_OF_CHIP):
+        return None
+    values = {key: options[0].right[key] for key in _OF_CHIP if key in options[0].right}
+    asked = points.parsed(point_of(reader.verb, {"source": _ANY_SOURCE} | values, {}).arguments)
+    chip = _chip(asked)
+    drawn = nodes.draw(fleet, chip)
+    if drawn["bad_blocks"].max() >= chip.blocks:
+        what = f"a node's part has {chip.blocks} blocks, and so many of them are bad or more"
+        reader.fault("node.bad_blocks", f"bad_blocks: {what}")
+    known = [one for one in devices if one is not None]
+    if any(one.blocks != chip.blocks for one in known):
+        what = "its blocks are joined to larger ones, whose lives are not drawn"
+        reader.fault("replay.chip", f"{asked.chip}: {what}: take a part with a spare area")
+    elif len(known) == len(options):
+        _check_room(reader, drawn, [one.sectors * one.sector_bytes for one in known])
+    return Spec(reader.file, fleet, [one.right for one in options], chip, drawn)
+
+
+def _place(reader: _Reader, number: int) -> str:
+    return f"workload.{number}" if "workload" in reader.file.tree else "replay"
+
+
+def _check_times(reader: _Reader, workload: Workload, number: int, options: _Options) -> None:
+    """A fault where nobody tells how often requests come."""
+    if workload.requests_a_day is not None or not options.has_right(("source",)):
+        return
     try:
-        reader.verb.check(point.arguments)
-    except (click.UsageError, InputError) as error:
-        place = f"workload.{number}" if "workload" in reader.file.tree else "replay"
-        text = error.format_message().rstrip(".")
-        reader.fault(place, f"{text}; asked by {point.command}")
+        asked = points.parsed(point_of(reader.verb, options.right, {}).arguments)
+        has_times = asked.arrivals and not accesses.is_asked(asked.source)
+        if has_times:
+            source = traffic.open_source(asked, _ANY_BYTES)
+            has_times = traffic.survey(source, limit=traffic.STEP)["duration_ns"] > 0
+    except (click.UsageError, InputError):
+        return  # `_device` tells it, or what is missing here was told
+    if not has_times:
+        what = "its requests have no times: give requests_a_day"
+        reader.fault(_place(reader, number), f"workload {workload.name}: {what}")
+
+
+def _device(reader: _Reader, number: int, options: _Options) -> _native.ReplayDevice | None:
+    """What a workload is played on; None and a fault where replay would refuse it."""
+    if not options.has_right(("source", *options.given)):
+        return None
+    point = point_of(reader.verb, options.right, {})
+    place, by = _place(reader, number), f"; asked by {point.command}"
+    if not reader.accepts(place, point.arguments, "", by):
+        return None
+    asked = points.parsed(point.arguments)
+    try:
+        if accesses.is_asked(asked.source):  # to prepare one is to play the whole program's paging
+            traffic.check_source(asked)
+            return play.opened(asked)[1]
+        return play.prepare(replace(asked, limit=traffic.STEP)).device
+    except InputError as error:
+        reader.fault(place, f"{error.message}{by}")
+    return None
+
+
+def _chip(asked: Options) -> Chip:
+    part = parts.resolve(asked.chip)
+
+    def figure(key: str) -> int:
+        return int(part.number(key) or 0)
+
+    own = figure("blocks")
+    blocks = asked.blocks or own
+    most_bad = figure("factory_bad") * blocks // own
+    return Chip(blocks, most_bad, figure("endurance"), figure("standby"))
+
+
+def _check_room(reader: _Reader, drawn: Nodes, rooms: Sequence[int]) -> None:
+    """A fault where no node has room for the data that it keeps when new."""
+    which, data = drawn["workload"].astype(int), drawn["data"]
+    if (data < np.array(rooms)[which]).any():
+        return
+    size = quantities.format_size
+    for number in np.unique(which).tolist():
+        least = size(round(data[which == number].min()))
+        what = f"every node keeps {least} or more when new"
+        text = f"data: {what}, and its device has room for {size(rooms[number])}"
+        reader.fault(f"workload.{number}.data", text)
