@@ -23,7 +23,7 @@ import numpy as np
 from nandwich import _native, names, quantities
 from nandwich.cli import points
 from nandwich.cli.sweep.point import Point
-from nandwich.cli.sweep.spec import Reader, Values, point_of
+from nandwich.cli.sweep.spec import FileReader, Values, point_of
 from nandwich.cli.sweep.verbs import Verb
 from nandwich.errors import InputError
 from nandwich.fleet import draws, nodes
@@ -87,25 +87,12 @@ class _Options:
         return all(key in self.right for key in keys if key in self.given or key == "source")
 
 
-class _Reader(Reader):
-    """One file, and what is wrong with it so far. Of a sweep's reader it takes what knows no table
-    by its name."""
+class _Reader(FileReader):
+    """A file of a fleet."""
 
     def __init__(self, file: tomlfile.TomlFile) -> None:
-        self.file = file
-        self.faults: list[str] = []
+        super().__init__(file, _TABLES)
         self.verb = Verb("replay")
-        for key in file.tree:
-            if key not in _TABLES:
-                self.fault(key, names.unknown("table", key, _TABLES).message)
-
-    def keys(self, name: str, known: Sequence[str]) -> Values:
-        """A table with no other keys than these."""
-        value = self.table(name)
-        for key in value:
-            if key not in known:
-                self.fault(f"{name}.{key}", names.unknown("key", key, known).message)
-        return value
 
     def count(self, key: str, default: int, least: int, most: int) -> int:
         """A whole number of [fleet]."""

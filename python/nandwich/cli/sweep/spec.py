@@ -79,27 +79,18 @@ class Range:
 Axis = list[Any] | Range
 
 
-class Reader:
-    """One file of `[sweep]`, `[base]` and points or axes, and what is wrong with it so far.
+class FileReader:
+    """One file, and what is wrong with it so far. Faults are gathered, each with file and line,
+    until `end` raises them all."""
 
-    Faults are gathered, each with file and line, until `end` raises them all. `verb_of` knows the
-    keys: a class that is asked by the name of the verb.
-    """
+    verb: Verb  # whose options the file has
 
-    def __init__(self, file: TomlFile, verb_of: Callable[[str], Verb] = Verb) -> None:
+    def __init__(self, file: TomlFile, tables: Sequence[str]) -> None:
         self.file = file
         self.faults: list[str] = []
-        self.sweep = self.table("sweep")
-        self.base = self.table("base")
         for key in file.tree:
-            if key not in _TABLES:
-                self.fault(key, names.unknown("table", key, _TABLES).message)
-        for key in self.sweep:
-            if key not in _SWEEP:
-                self.fault(f"sweep.{key}", names.unknown("key", key, _SWEEP).message)
-        self.verb = verb_of(self._verb())
-        self.known("base", self.base)
-        self.base = self.all_right("base", self.base)
+            if key not in tables:
+                self.fault(key, names.unknown("table", key, tables).message)
 
     def fault(self, place: str, text: str) -> None:
         self.faults.append(f"{self.file.where(place)}: {text}")
@@ -116,6 +107,46 @@ class Reader:
             self.fault(name, f"{name} is a table: [{name}]")
             return {}
         return value
+
+    def keys(self, name: str, known: Sequence[str]) -> Values:
+        """A table with no other keys than these."""
+        value = self.table(name)
+        for key in value:
+            if key not in known:
+                self.fault(f"{name}.{key}", names.unknown("key", key, known).message)
+        return value
+
+    def right(self, place: str, key: str, value: Any) -> bool:
+        """Whether a value is one that the option takes; else that is a fault."""
+        if key not in self.verb.keys:
+            return False
+        one = self.verb.keys[key]
+        try:
+            words = self.verb.words(key, value)
+            is_flag = isinstance(one, click.Option) and one.is_flag
+            for text in [] if is_flag else _texts(key, words):
+                one.type.convert(text, one, None)
+        except ValueError as error:
+            self.fault(place, f"{key} = {_shown(value)}: {error}")
+        except click.ClickException as error:
+            text = error.message.removeprefix(f"{_shown(value)}: ")
+            self.fault(place, f"{key} = {_shown(value)}: {text}")
+        else:
+            return True
+        return False
+
+
+class Reader(FileReader):
+    """A file of `[sweep]`, `[base]` and points or axes. `verb_of` knows the keys: a class that is
+    asked by the name of the verb."""
+
+    def __init__(self, file: TomlFile, verb_of: Callable[[str], Verb] = Verb) -> None:
+        super().__init__(file, _TABLES)
+        self.sweep = self.keys("sweep", _SWEEP)
+        self.base = self.table("base")
+        self.verb = verb_of(self._verb())
+        self.known("base", self.base)
+        self.base = self.all_right("base", self.base)
 
     def _verb(self) -> str:
         name = self.sweep.get("verb")
@@ -143,25 +174,6 @@ class Reader:
     def all_right(self, place: str, values: Mapping[str, Any]) -> Values:
         """Those options whose values are right; the others are faults."""
         return {key: one for key, one in values.items() if self.right(f"{place}.{key}", key, one)}
-
-    def right(self, place: str, key: str, value: Any) -> bool:
-        """Whether a value is one that the option takes; else that is a fault."""
-        if key not in self.verb.keys:
-            return False
-        one = self.verb.keys[key]
-        try:
-            words = self.verb.words(key, value)
-            is_flag = isinstance(one, click.Option) and one.is_flag
-            for text in [] if is_flag else _texts(key, words):
-                one.type.convert(text, one, None)
-        except ValueError as error:
-            self.fault(place, f"{key} = {_shown(value)}: {error}")
-        except click.ClickException as error:
-            text = error.message.removeprefix(f"{_shown(value)}: ")
-            self.fault(place, f"{key} = {_shown(value)}: {text}")
-        else:
-            return True
-        return False
 
     def whole(self, key: str, least: int, most: int) -> int | None:
         """A number of [sweep]."""
