@@ -84,7 +84,7 @@ def test_a_broken_model_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 
     def grouping() -> list[bool]:
         periods_of = sweeps.sweep((20,), periods._all_flows, True)
-        far = {one.part: one.holds for one in periods._figure_4(periods_of, False)}["grouping"]
+        far = {one.part: one.holds for one in periods.figure_4(periods_of, False)}["grouping"]
         sizes_of = sweeps.sweep((200,), sizes._sized, True)
         return [far, sizes._small(sizes_of, False, False).holds]
 
