@@ -24,6 +24,12 @@ _PERIODS_MS = (5, 10, 15, 20, 25)
 #: Of 24 requests that wait at once, so many may be in the queue of arrivals.
 _LENGTHS = (4, 8, 12, 16, 20, 24)
 
+#: What a claim is judged over.
+_WHATEVER = {
+    "queues": "however long the queue of arrivals",
+    "timers": "whenever the flows' timers start",
+}
+
 Change = Callable[[Scenario], Scenario]
 
 
@@ -103,7 +109,7 @@ def judged(cases: Sequence[_Case], kind: str, why: str) -> Iterable[Answer]:
             tolerance="" if split else first[0].tolerance,
             why=f"{len(by_case)} {kind}, regular and bursty: {told}; {why}",
             part=f"{part}-{kind}",
-            claim=f"{first[0].claim}; {kind}",
+            claim=f"{first[0].claim}, {_WHATEVER[kind]}",
         )
 
 
@@ -153,8 +159,8 @@ def queue(quick: bool) -> Report:
         for changes in (_LENGTH_CHANGES, _TIMER_CHANGES)
     )
     answers = [
-        *judged(lengths, "queues", "the document does not tell its length"),
-        *judged(timers, "timers", "when its timers were started the document does not tell"),
+        *judged(lengths, "queues", "the document does not tell how long its queue is"),
+        *judged(timers, "timers", "the document does not tell when it starts its timers"),
     ]
     rows = [_row(point) for case in (*lengths, *timers) for point in case.points]
     columns = ("case", "period, ms", "flow 1", "late ones", *sched.PUBLISHED)

@@ -301,13 +301,18 @@ def _drawn(found: Sequence[Played]) -> Answer:
     )
 
 
+#: Places of a line in the picture.
+_STEPS = 400
+
+
 def _draw(axes: "Axes", found: Sequence[Played]) -> None:
     """Leads in their order: how many scenarios have how large a one."""
+    shown = range(_STEPS + 1)
     for queue in (QUEUE, LONG_QUEUE):
         leads = sorted((one.lead for one in found if one.scenario.slots == queue), reverse=True)
         axes.plot(
-            [100 * (place + 0.5) / len(leads) for place in range(len(leads))],
-            leads,
+            [100 * step / _STEPS for step in shown],
+            [leads[step * (len(leads) - 1) // _STEPS] for step in shown],
             label=f"a queue of {queue}",
         )
     axes.axhline(0, color="0.6", linewidth=0.8)

@@ -9,7 +9,7 @@ import pytest
 
 from lab import ROOT
 from nandwich.compiler.toolchain import CLANG
-from papers.fatvm import flash_costs, local_images, lvalues
+from papers.fatvm import flash_costs, local_images, lvalues, traffic
 
 _DECLARED = (
     "int x, y, a[9]; struct two { int u, v; } s, t; union { int i; float f; } w; void g(void);"
@@ -88,7 +88,7 @@ def test_fft_is_left_the_same_by_images_and_by_the_optimiser(
     assert found.imaged == found.optimised
     (ours,) = [one for one in local_images.answers([found]) if one.part == "ours"]
     assert ours.holds
-    source, _, short = local_images.traffic.PROGRAMS["fft"]
+    source, _, short = traffic.PROGRAMS["fft"]
     monkeypatch.setattr(lvalues, "_overlaps", lambda *_: False)  # no pointer reaches anything
     _, runs = local_images.counted(ROOT / source, short)
     assert runs.reads_out > found.runs.reads_out
