@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment, span
+from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment
 from nandwich import plots
 from nandwich.twin import parts
 
@@ -190,7 +190,7 @@ def energy_answers(energies: dict[str, dict[str, list[float]]]) -> list[Answer]:
         )
         answers.append(
             Answer(
-                span(min(times.values()), max(times.values())),
+                f"{min(times.values()):.1f} to {max(times.values()):.0f}",
                 holds=min(times.values()) > 1,
                 why=f"uJ a byte of NOR and NAND: {told}. The slides come to {published:.0f} x",
                 part=verb,

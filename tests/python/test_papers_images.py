@@ -38,6 +38,7 @@ def _count(body: str) -> tuple[int, int, int, int]:
         ("int f(int *p) { *p = 1; return *p; }", (1, 1, 1, 0)),
         ("int f(int *p, int *q) { int b = *p; *q = 1; return b + *p; }", (2, 1, 0, 0)),
         ("int f(int *q) { int b = x; *q = 1; return b + x; }", (2, 1, 0, 0)),
+        ("int f(int *p) { int b = *p; x = 1; return b + *p; }", (2, 1, 0, 0)),
         ("int f(void) { int b = x; y = 1; return b + x; }", (2, 1, 1, 0)),
         ("int f(int i, int j) { int b = a[i]; a[j] = 1; return b + a[i]; }", (2, 1, 0, 0)),
         ("int f(int i) { int b = a[i]; i++; return b + a[i]; }", (2, 0, 0, 0)),

@@ -193,5 +193,8 @@ def test_a_scenario_that_the_search_chose_for_its_luck_does_not_hold(
 ) -> None:
     """Goal: the least of fresh runs judges, not the run that chose."""
     found = search.search(1)
+    scenario = search.draw_scenario(0)
+    fresh = [search._play(0, scenario, search._SEARCH_SEED + 1 + more) for more in range(3)]
+    assert search.again(0, 3) == fresh
     monkeypatch.setattr(search, "again", lambda *_, **__: [replace(found[0], rgedf=found[0].gedf)])
     assert not search._ahead("room", "here", found[0], 2).holds
