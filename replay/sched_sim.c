@@ -136,34 +136,6 @@ static void charge(struct sim *sim, uint64_t cost_ns)
     sim->result->cpu_ns += cost_ns;
 }
 
-/* The timers' interrupts up to the present. */
-static void feed(struct sim *sim)
-{
-    struct nw_arrivals *arrivals = &sim->config->arrivals;
-    struct nw_meter *meter = sim->config->meter;
-    struct nw_sched_offer offer = {.owner = &sim->sched, .data = NULL};
-
-    while (sim->next_ns <= meter->time_ns) {
-        const struct nw_arrival_flow *flow = &arrivals->flows[arrivals->flow];
-        int status;
-
-        offer.now = ticks(sim, sim->next_ns);
-        offer.flow = (uint8_t)arrivals->flow;
-        offer.size = (uint16_t)flow->size;
-        offer.sector = 0;
-        if (flow->direction == NW_SCHED_READ && sim->sched.position > 0) {
-            offer.sector = sim->sched.position - 1U;
-        }
-        status = nw_sched_submit(&offer);
-        if (status < 0) {
-            tell_lost(sim, arrivals->flow, status);
-        }
-        charge(sim, sim->config->cpu.submit_ns);
-        nw_arrivals_take(arrivals);
-        sim->next_ns = nw_arrivals_peek(arrivals);
-    }
-}
-
 /* Requests in the ring of arrivals. */
 static uint32_t arrived(const struct nw_sched *sched)
 {
@@ -171,6 +143,48 @@ static uint32_t arrived(const struct nw_sched *sched)
     uint32_t take = sched->take;
 
     return put >= take ? put - take : put + sched->ring_size - take;
+}
+
+/* Hands a request in, unless the queue of arrivals is one of its own and full. */
+static int offer(struct sim *sim, struct nw_sched_offer *offered)
+{
+    struct nw_sched_flow *flow = &sim->flows[offered->flow];
+
+    if (sim->config->stubs == 0 || arrived(&sim->sched) < sim->config->stubs) {
+        return nw_sched_submit(offered);
+    }
+    flow->sequence++;
+    flow->counts->of[NW_SCHED_OFFERED]++;
+    flow->counts->of[NW_SCHED_FULL]++;
+    return NW_ERR_FULL;
+}
+
+/* The timers' interrupts up to the present. */
+static void feed(struct sim *sim)
+{
+    struct nw_arrivals *arrivals = &sim->config->arrivals;
+    struct nw_meter *meter = sim->config->meter;
+    struct nw_sched_offer request = {.owner = &sim->sched, .data = NULL};
+
+    while (sim->next_ns <= meter->time_ns) {
+        const struct nw_arrival_flow *flow = &arrivals->flows[arrivals->flow];
+        int status;
+
+        request.now = ticks(sim, sim->next_ns);
+        request.flow = (uint8_t)arrivals->flow;
+        request.size = (uint16_t)flow->size;
+        request.sector = 0;
+        if (flow->direction == NW_SCHED_READ && sim->sched.position > 0) {
+            request.sector = sim->sched.position - 1U;
+        }
+        status = offer(sim, &request);
+        if (status < 0) {
+            tell_lost(sim, arrivals->flow, status);
+        }
+        charge(sim, sim->config->cpu.submit_ns);
+        nw_arrivals_take(arrivals);
+        sim->next_ns = nw_arrivals_peek(arrivals);
+    }
 }
 
 static void charge_decision(struct sim *sim, uint32_t arrivals)

@@ -167,7 +167,7 @@ Dict result_dict(const nw_sim_result &result, const nw_sim_config &config, size_
 
 Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t duration_ns,
              const std::string &part, uint32_t blocks, bool filled, const std::string &policy,
-             uint32_t flags, uint32_t slots, uint32_t limit, uint32_t guard_us,
+             uint32_t flags, uint32_t slots, uint32_t limit, uint32_t stubs, uint32_t guard_us,
              uint32_t clock_us, const Cpu &cpu, uint32_t seed, size_t log,
              const PyTimeline *timeline)
 {
@@ -188,6 +188,7 @@ Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t du
     config.seed = seed;
     config.slots = slots;
     config.limit = limit;
+    config.stubs = stubs;
     config.unit = device.unit;
     config.clock_us = clock_us;
     config.fetch_ns = static_cast<uint32_t>(device.fetch_ns);
@@ -326,8 +327,8 @@ void bind_sched(nb::module_ &m)
     m.def("sched_run", &run, nb::arg("flows"), nb::arg("recording"), nb::arg("duration_ns"),
           nb::arg("part"), nb::arg("blocks"), nb::arg("filled"), nb::arg("policy"),
           nb::arg("flags"),
-          nb::arg("slots"), nb::arg("limit"), nb::arg("guard_us"), nb::arg("clock_us"),
-          nb::arg("cpu"), nb::arg("seed"), nb::arg("log") = 0,
+          nb::arg("slots"), nb::arg("limit"), nb::arg("stubs"), nb::arg("guard_us"),
+          nb::arg("clock_us"), nb::arg("cpu"), nb::arg("seed"), nb::arg("log") = 0,
           nb::arg("timeline") = nb::none(),
           "One run of a deadline workload through the scheduler on a twin.");
     m.def("sched_bound", &bound, nb::arg("flows"), nb::arg("recording"), nb::arg("duration_ns"),

@@ -9,7 +9,7 @@ from lab import sweeps
 from lab.experiments import near
 from nandwich.sched import play as sched
 from nandwich.sched.play import MS
-from papers.rgedf import periods, sizes
+from papers.rgedf import periods, queue, search, sizes
 
 pytestmark = pytest.mark.quick
 
@@ -84,7 +84,7 @@ def test_a_broken_model_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 
     def grouping() -> list[bool]:
         periods_of = sweeps.sweep((20,), periods._all_flows, True)
-        far = {one.part: one.holds for one in periods._figure_4(periods_of, False)}["grouping"]
+        far = {one.part: one.holds for one in periods.figure_4(periods_of, False)}["grouping"]
         sizes_of = sweeps.sweep((200,), sizes._sized, True)
         return [far, sizes._small(sizes_of, False, False).holds]
 
@@ -106,3 +106,95 @@ def test_edf_is_judged_where_late_ones_are_kept_too() -> None:
         assert [one.part for one in answers] == ["reorder", "edf", "edf-overhead"]
         assert [one.holds for one in answers[:2]] == verdicts, series
         assert (float(answers[2].measured) < -periods.ALIKE) == costs
+
+
+def test_a_queue_of_arrivals_holds_so_many_until_a_decision() -> None:
+    """Goal: a queue apart from the heap: 30 requests at once find room for 7, and FIFO, which has
+    that queue alone, never holds more; the heap takes them at each decision and makes room."""
+    flow = sched.Flow(
+        name="burst",
+        deadline_ns=900 * MS,
+        period_ns=1000 * MS,
+        phase_ns=0,
+        burst_every=1,
+        size=512,
+        burst_size=30,
+    )
+    scenario = replace(sched.paper_scenario(), flows=(flow,), duration_ns=1000 * MS, slots=24)
+    for policy in ("fifo", "g-edf"):
+        one_pool, apart = (
+            sched.run(replace(scenario, stubs=stubs), policy).counts for stubs in (0, 7)
+        )
+        assert (one_pool["full"], apart["full"]) == (6, 23), policy
+        assert apart["offered"] == 30
+    trickle = replace(flow, period_ns=5 * MS, burst_every=0, burst_size=1)
+    scenario = replace(scenario, flows=(trickle,), drop_late=False)
+    waits = {
+        policy: sched.run(replace(scenario, stubs=3), policy).response_us_max / 1000
+        for policy in ("fifo", "g-edf")
+    }
+    assert waits["fifo"] < 4 * 13 + 140  # three before it, and an opening
+    assert waits["g-edf"] > 20 * 13  # the heap holds the others
+
+
+def test_claims_are_judged_for_each_length_of_the_queue() -> None:
+    """Goal: what holds at one length alone is not judged, what holds at none differs."""
+    points = [
+        queue._Case(f"queue of {length}", queue._points("", queue._queue(length), 1))
+        for length in (4, 24)
+    ]
+    answers = {one.part: one for one in queue.judged(points, "queues", "not told")}
+    assert answers["collapse-queues"].verdict == "not judged"
+    assert answers["grouping-queues"].holds
+    assert not answers["grouping-queues"].verdict
+    at_four = {one.part: one for one in queue.judged(points[:1], "queues", "not told")}
+    assert not at_four["collapse-queues"].holds
+    assert not at_four["collapse-queues"].verdict
+
+
+def test_causes_are_told_of_both_grouping_policies() -> None:
+    points = queue._points("", queue._queue(24), 1)
+    parts = [one.part for one in periods.grouping(points, False)]
+    assert parts == ["peak", "time", "causes-g-edf", "causes-rg-edf"]
+
+
+def test_the_search_draws_what_its_card_says() -> None:
+    """Goal: the same scenarios for ever, and flows unlike in what is said, alone and together."""
+    drawn = [search.draw_scenario(seed) for seed in range(400)]
+    assert drawn[:40] == [search.draw_scenario(seed) for seed in range(40)]
+    kinds = {search.unlike(one) for one in drawn}
+    assert len(kinds) == 16
+    for one in drawn:
+        assert all(5 * MS <= flow.period_ns <= 100 * MS for flow in one.flows)
+        assert all(30 * MS <= flow.deadline_ns <= 300 * MS for flow in one.flows)
+        assert one.processor == "none"
+        assert one.slots in (24, 120)
+        assert ("sizes" in search.unlike(one)) == (len({flow.size for flow in one.flows}) > 1)
+    known = search.draw_scenario(11032)
+    assert [flow.deadline_ns // MS for flow in known.flows] == [69, 267, 187]
+
+
+def test_the_idea_shows_because_the_larger_group_goes_first() -> None:
+    """Goal: no verdict by construction: with a buffer time that no deadline leaves room for, no
+    group goes first, RG-EDF is G-EDF and the claim differs; so it does in regular flows."""
+    one = search.again(11032, 1)[0]
+    assert one.lead > 40
+    assert not one.same
+    assert search._ahead("deadlines", "here", one, 2).holds
+    never = search.again(11032, 1, buffer_ns=1000 * MS)[0]
+    assert never.lead == 0
+    assert never.same
+    scenario = replace(sched.paper_scenario(), buffer_ns=13 * MS)
+    assert search._play(0, scenario, 1).same
+
+
+def test_a_scenario_that_the_search_chose_for_its_luck_does_not_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Goal: the least of fresh runs judges, not the run that chose."""
+    found = search.search(1)
+    scenario = search.draw_scenario(0)
+    fresh = [search._play(0, scenario, search._SEARCH_SEED + 1 + more) for more in range(3)]
+    assert search.again(0, 3) == fresh
+    monkeypatch.setattr(search, "again", lambda *_, **__: [replace(found[0], rgedf=found[0].gedf)])
+    assert not search._ahead("room", "here", found[0], 2).holds

@@ -64,6 +64,7 @@ class Scenario:
     filled: bool = False  # a write fetches what its group holds, not a whole sector
     slots: int = 24
     limit: int = 0
+    stubs: int = 0  # of the slots, those in which arrivals wait for a decision; 0: any
     guard_ns: int = 2 * MS  # of SLACK
     buffer_ns: int = 0  # of RG-EDF
     drop_late: bool = True
@@ -256,6 +257,7 @@ def _run_once(
         flags=scenario.flags(),
         slots=scenario.slots,
         limit=scenario.limit,
+        stubs=scenario.stubs,
         guard_us=(scenario.buffer_ns if policy == "rg-edf" else scenario.guard_ns) // 1000,
         clock_us=0,
         cpu=sched_cpu.costs_ns(scenario.processor, policy),

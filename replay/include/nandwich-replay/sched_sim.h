@@ -44,6 +44,8 @@ struct nw_sim_config {
     uint32_t seed;
     uint32_t slots;
     uint32_t limit; /* of each flow, see struct nw_sched_flow; 0: none */
+    uint32_t stubs; /* a queue of arrivals apart: no more may wait there than these of the slots
+                       before a decision takes them in, one by one under FIFO. 0: all slots */
     uint32_t unit;  /* as in struct nw_sched */
     uint32_t clock_us; /* what the node's 32-bit clock shows at the start */
     uint32_t write_us, open_us, read_us, guard_us;
