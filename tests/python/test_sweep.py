@@ -6,6 +6,7 @@ import contextlib
 import csv
 import importlib.util
 import io
+import itertools
 import json
 import os
 import re
@@ -354,6 +355,56 @@ def test_every_wrong_value_is_told_once(tmp_path: Path) -> None:
         "7: unknown workload 'zpf'",
         "8: unknown chip 'NONE' (nandwich chips lists all)",
     ]
+
+
+def test_compare_and_report_take_the_result(tmp_path: Path) -> None:
+    """Goal: seeds are the noise of a configuration, one without room of some seed is no figure, and
+    the page draws figures over the option with numbers."""
+    text = GRID + 'ram = ["2K", "1M"]\n'
+    target = tmp_path / "sweep.json"
+    assert ran(written(tmp_path, text), "--json", target).exit_code == 0
+    table, page = tmp_path / "compare.json", tmp_path / "page.html"
+    done = CliRunner().invoke(main, ["compare", str(target), "--json", str(table)])
+    assert done.exit_code == 0, done.stderr
+    assert "4 configurations of nandwich sweep of replay" in done.stdout
+    assert "does not fit:\n  tree spare-blocks=14 ram=2K\n" in done.stdout
+    value = json.loads(table.read_text())
+    validate("compare-1", value)
+    rows = json.loads(target.read_text())["rows"]
+    energies = {
+        (*(row["configuration"][key] for key in ("ftl", "spare-blocks", "seed")),): one
+        for row in rows
+        if (one := row["values"].get("energy_pj"))
+    }
+    told = next(one for one in value["metrics"] if one["key"] == "energy_pj")["values"]
+    for ftl, spare in itertools.product(("tree", "fast"), (14, 16)):
+        pair = [energies[ftl, spare, seed] for seed in (1, 2)]
+        one = told[f"{ftl} spare-blocks={spare} ram=1M"]
+        assert [one["least"], one["most"]] == sorted(pair)
+    assert ["seed" in one["config"] for one in value["configurations"]] == [False] * 8
+    done = CliRunner().invoke(main, ["report", str(target), "-o", str(page)])
+    assert done.exit_code == 0, done.stderr
+    data = page.read_text()
+    assert '"title":"Time at work over spare-blocks"' in data
+    assert "tree spare-blocks=14 ram=2K: no room" in data
+    twice = [str(target)] * 2
+    both = CliRunner().invoke(main, ["compare", *twice])
+    assert "8 configurations" in both.stdout
+
+
+def test_a_large_sweep_has_pictures_alone(tmp_path: Path) -> None:
+    """Goal: a page of hundreds of columns helps nobody."""
+    text = GRID.replace("spare-blocks = [14, 16]", "limit = { from = 1, to = 40, steps = 40 }")
+    target, page = tmp_path / "sweep.json", tmp_path / "page.html"
+    assert (
+        ran(written(tmp_path, text.replace("seeds = [1, 2]\n", "")), "--json", target).exit_code
+        == 0
+    )
+    assert CliRunner().invoke(main, ["report", str(target), "-o", str(page)]).exit_code == 0
+    data = page.read_text()
+    assert "figures of 80 configurations side by side: nandwich compare has them" in data
+    assert '"title":"Energy over limit"' in data
+    assert '"sheets":[]' in data
 
 
 def test_a_program_without_room_is_an_answer(tmp_path: Path) -> None:

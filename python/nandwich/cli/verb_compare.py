@@ -21,7 +21,7 @@ from nandwich.errors import InputError, RunError, not_written
 from nandwich.quantities import format_size
 from nandwich.replay import pool, traffic
 from nandwich.replay.options import models_among
-from nandwich.results import comparison, figures, read, tables
+from nandwich.results import comparison, figures, read, sweeps, tables
 from nandwich.results.comparison import Comparison, Entry
 from nandwich.results.figures import Metric
 from nandwich.twin import parts
@@ -127,9 +127,9 @@ def command(
 ) -> None:
     """Lay results side by side, or play one workload on many configurations.
 
-    Takes two or more results, JSON written by --json of run, replay, sched, energy, torture or
-    bench; or one trace or gen:NAME with lists of values, of which all combinations are played; or
-    a file of jobs. Best and worst of each figure are marked where the next one is apart from them.
+    Takes two or more results, JSON written by --json of run, replay, sched, energy, fleet, torture
+    or bench, or one of sweep or tune, which has several; or one trace or gen:NAME with lists of
+    values, of which all combinations are played; or a file of jobs. Best and worst of each figure are marked where the next one is apart from them.
     Two runs of the same question give the same bytes, whatever --jobs is. Exit code 1 when a
     replay failed; the others are shown.
     """
@@ -231,8 +231,13 @@ def _of_results(sources: tuple[str, ...]) -> tuple[Comparison, str]:
     entries: list[Entry] = []
     metrics: list[Metric] = []
     for name, document in zip(read.names(documents), documents, strict=True):
-        found, measured = figures.results(document, name if len(documents) > 1 else "")
-        entries += [Entry(one.name, [one], path=one.path) for one in found]
+        prefix = name if len(documents) > 1 else ""
+        if document.schema == "nandwich.sweep/1":
+            found, measured = sweeps.results(document, prefix)
+            entries += sweeps.missing(document, prefix)
+        else:
+            found, measured = figures.results(document, prefix)
+        entries += comparison.gathered(found)
         metrics += measured
     if len(entries) < 2:
         raise InputError(

@@ -42,10 +42,10 @@ Examples:
 def command(sources: tuple[str, ...], target: str, title: str, force: bool) -> None:
     """Make one page of results: figures, pictures and tables, in one file that needs no network.
 
-    A result is JSON written by --json of replay, run, sched, compare, vmtrace, fit, fleet, energy,
-    torture, bench or papers; any number of them, of any verbs. The page shows what ran, headline
-    figures side by side, and a picture of whatever the results hold. What is chosen on it holds for
-    every picture. The same results give the same page, byte for byte.
+    A result is JSON written by --json of replay, run, sched, compare, vmtrace, fit, sweep, tune,
+    fleet, energy, torture, bench or papers; any number of them, of any verbs. The page shows what
+    ran, headline figures side by side, and a picture of whatever the results hold. What is chosen
+    on it holds for every picture. The same results give the same page, byte for byte.
     """
     if not sources:
         raise InputError(

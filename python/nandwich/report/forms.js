@@ -255,6 +255,15 @@ function base(picture, width, height) {
 const ends = names => Math.min(190, 14 + 7 * d3.max(names, name => String(name).length));
 const short = name => (String(name).length > 25 ? String(name).slice(0, 23) + "…" : name);
 
+// Values close to each other have an axis of their own; one value alone stands on zero.
+function fromZero(picture, rows) {
+    const y = picture.read.y;
+    return (
+        !picture.log.includes("y") &&
+        (2 * d3.min(rows, y) < d3.max(rows, y) || new Set(rows.map(y)).size === 1)
+    );
+}
+
 const tip = (rows, picture, more) =>
     Plot.tip(
         rows,
@@ -375,7 +384,7 @@ const forms = {
             y: {
                 ...axis(column("y"), log.includes("y"), 330),
                 grid: true,
-                zero: !log.includes("y"),
+                zero: fromZero(picture, rows),
             },
             marks: [...marks, tip(rows, picture, {x: read.x, y: read.y})],
         });
@@ -404,10 +413,7 @@ const forms = {
             : {
                   ...axis(column("y"), log.includes("y"), 330),
                   grid: true,
-                  zero:
-                      !log.includes("y") &&
-                      (2 * d3.min(rows, read.y) < d3.max(rows, read.y) ||
-                          new Set(rows.map(read.y)).size === 1),
+                  zero: fromZero(picture, rows),
               };
         const looks = new Map(picture.series),
             hollow = picture.hollow ?? (() => false);

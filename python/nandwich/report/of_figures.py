@@ -8,7 +8,7 @@ from typing import Any
 
 from nandwich.report.book import CONFIG, Book, Column, Plan
 from nandwich.results import comparison, figures, tables
-from nandwich.results.comparison import Entry, Spread
+from nandwich.results.comparison import Spread
 from nandwich.results.figures import Metric, Result
 from nandwich.results.read import Document
 
@@ -58,14 +58,15 @@ class Sheet:
 
 def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]]]) -> Sheet:
     """The sheet of results of one kind, judged as `nandwich compare` does."""
-    entries = [Entry(one.name, [one]) for one, _ in found]
+    entries = comparison.gathered(one for one, _ in found)
+    first = [one.results[0] for one in entries]
     metrics = [metric for _, measured in found for metric in measured]
     lines = []
     result = comparison.compare(entries, metrics)
     for line in result.lines:
         lines.append(_line(line.metric, line.spreads, line.best, line.worst))
-    choices = tuple(book.choice(one.name, kind, layer_of(one.config)) for one, _ in found)
-    configs = [one.config for one, _ in found]
+    choices = tuple(book.choice(one.name, kind, layer_of(one.config)) for one in first)
+    configs = [one.config for one in first]
     differing = [(key, tuple(one.get(key, "") for one in configs)) for key in result.differing]
     sheet = _sheet(f"nandwich {kind}", choices, lines, differing, result.equal, configs)
     return replace(sheet, note=tables.unjudged(result))

@@ -18,10 +18,10 @@ from string import Template
 from nandwich import paths
 from nandwich._version import __version__
 from nandwich.errors import InputError
-from nandwich.report import book, of_figures, of_fleet, of_others, of_replays, of_tune
+from nandwich.report import book, of_figures, of_fleet, of_others, of_replays, of_sweep, of_tune
 from nandwich.report.book import Book
 from nandwich.report.of_figures import Sheet
-from nandwich.results import figures, read
+from nandwich.results import comparison, figures, read, sweeps
 from nandwich.results.figures import Metric, Result
 from nandwich.results.read import Document
 
@@ -33,6 +33,7 @@ _INSIDE = ("interval-tree-1d", "binary-search-bounds", "isoformat")  # of plot
 _ORDER = (
     of_figures.SECTION,
     of_tune.SECTION,
+    of_sweep.SECTION,
     of_replays.SECTION,
     of_others.DEADLINES,
     of_others.RUNS,
@@ -144,6 +145,8 @@ def _pictures(
     """Adds the pictures of a document; its results, where it has figures."""
     content = document.content
     results: list[tuple[Result, list[Metric]]] = []
+    if document.schema == "nandwich.sweep/1":
+        return _sweep(filled, document, several)
     if document.schema in _WITH_FIGURES:
         own = several if document.kind in ("sched", "tune") else name
         made, metrics = figures.results(document, own)
@@ -175,6 +178,22 @@ def _pictures(
         case "papers":
             of_others.papers(filled, content["figures"])
     return results
+
+
+def _sweep(filled: Book, document: Document, several: str) -> list[tuple[Result, list[Metric]]]:
+    """The same of a sweep, whose results stand side by side where they are few."""
+    found, metrics = sweeps.results(document, several)
+    entries = comparison.gathered(found)
+    if entries:
+        of_sweep.fill(filled, several, entries, metrics)
+    for one in sweeps.missing(document, several):
+        filled.missing.append(f"{one.name}: {one.state}" + f", {one.why}" * bool(one.why))
+    if len(entries) <= of_sweep.MOST:
+        return [(one, metrics) for one in found]
+    filled.missing.append(
+        f"figures of {len(entries)} configurations side by side: nandwich compare has them"
+    )
+    return []
 
 
 def _json(data: dict[str, object], documents: Sequence[Document]) -> str:

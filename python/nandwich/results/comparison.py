@@ -9,7 +9,7 @@ Figures of a sample have an interval, and are apart where their intervals do not
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -102,6 +102,14 @@ class Comparison:
     @property
     def done(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if entry.state == "done")
+
+
+def gathered(found: Iterable[Result]) -> list[Entry]:
+    """Configurations: results of one name are its seeds."""
+    entries: dict[str, Entry] = {}
+    for one in found:
+        entries.setdefault(one.name, Entry(one.name, path=one.path)).results.append(one)
+    return list(entries.values())
 
 
 def compare(entries: Sequence[Entry], metrics: Sequence[Metric]) -> Comparison:

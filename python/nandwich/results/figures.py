@@ -6,7 +6,7 @@ A document gives one result, or several: `sched` one for each policy.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -255,6 +255,12 @@ _FLEET_ENDS: tuple[tuple[str, Better], ...] = (
     ("space", "less"),
     ("alive", "more"),
 )
+_JOB: tuple[Row, ...] = (
+    (Metric("job_pj", "a job", "pJ", "less", True), ("job", "energy_pj")),
+    (Metric("awake_ns", "awake", "ns", "less", True), ("job", "awake_ns")),
+    (Metric("storage_ns", "storage time", "ns", "less", True), ("job", "storage_ns")),
+    (Metric("compute_ns", "computing", "ns", "less"), ("job", "compute_ns")),
+)
 _OF_A_WAY: tuple[tuple[str, str, Better], ...] = (
     ("life_ns", "life", "more"),
     ("break_even_ns", "even at", ""),
@@ -281,6 +287,14 @@ def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
     rows = _ROWS[document.schema]
     config = dict(_config(document))
     return [_result(document, name, config, rows)], list(METRICS[document.schema])
+
+
+def of_verb(verb: str, keys: Collection[str]) -> list[Metric]:
+    """Those of these keys that are figures of a verb that is swept."""
+    rows = {"sched": (*_POLICY, *_ADMISSION), "vmtrace": _PAGING, "energy": _JOB}
+    own = rows.get(verb) or _ROWS[f"nandwich.{verb}/1"]
+    ways = [key for key in keys if key.partition(" ")[0] in {one for one, *_ in _OF_A_WAY}]
+    return [one for one, _ in own if one.key in keys] + [_of_a_way(key) for key in ways]
 
 
 def _result(document: Document, name: str, config: dict[str, str], rows: tuple[Row, ...]) -> Result:
@@ -318,10 +332,10 @@ def _config(document: Document) -> Iterator[tuple[str, str]]:
                 yield from ((f"{key} {inner}", _text(number)) for inner, number in value.items())
             else:
                 yield key, _text(value)
-    yield from _origin(document)
+    yield from origin(document)
 
 
-def _origin(document: Document) -> Iterator[tuple[str, str]]:
+def origin(document: Document) -> Iterator[tuple[str, str]]:
     """Seed, version and inputs: results of two builds may differ by that alone."""
     made = document.at("provenance")
     if not isinstance(made, dict):
@@ -347,7 +361,7 @@ def _text(value: Any) -> str:
 
 
 def _sched(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
-    config = {"device": _text(document.at("device")), **dict(_origin(document))}
+    config = {"device": _text(document.at("device")), **dict(origin(document))}
     if "admission" in document.content:
         for key in ("policy", "answer", "flow"):
             config[key] = _text(document.at("admission", key))
@@ -413,25 +427,26 @@ def _tune(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         part = Document(document.path, document.schema, one)
         whole = f"{name} {one['place']} {one['name']}".strip()
         config = {str(key): _text(value) for key, value in one["configuration"].items()}
-        config |= {"source": _text(document.at("question", "source")), **dict(_origin(document))}
+        config |= {"source": _text(document.at("question", "source")), **dict(origin(document))}
         found.append(_result(part, whole, config, told))
     return found, [metric for metric, _ in told]
 
 
+def _of_a_way(key: str) -> Metric:
+    """The figure of a way to power a node: `life_ns NAME`, say."""
+    kind, _, way = key.partition(" ")
+    label, better = next((told, good) for one, told, good in _OF_A_WAY if one == kind)
+    return Metric(key, f"{label}, {way}", "ns", better, True)
+
+
 def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
     config = {str(one["key"]): str(one["value"]) for one in document.at("figures")}
-    rows: list[Row] = [
-        (Metric("job_pj", "a job", "pJ", "less", True), ("job", "energy_pj")),
-        (Metric("awake_ns", "awake", "ns", "less", True), ("job", "awake_ns")),
-        (Metric("storage_ns", "storage time", "ns", "less", True), ("job", "storage_ns")),
-        (Metric("compute_ns", "computing", "ns", "less"), ("job", "compute_ns")),
-    ]
-    metrics = [metric for metric, _ in rows]
-    result = _result(document, name, config | dict(_origin(document)), tuple(rows))
+    metrics = [metric for metric, _ in _JOB]
+    result = _result(document, name, config | dict(origin(document)), _JOB)
     for way in document.at("ways"):
         name_of_way = str(way["name"])
-        for key, label, better in _OF_A_WAY:
-            metric = Metric(f"{key} {name_of_way}", f"{label}, {name_of_way}", "ns", better, True)
+        for key, *_ in _OF_A_WAY:
+            metric = _of_a_way(f"{key} {name_of_way}")
             metrics.append(metric)
             if isinstance(way[key], int | float):
                 result.values[metric.key] = way[key]
@@ -447,7 +462,7 @@ def _fleet(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         raise document.changed("a number of horizon_days")
     config = {"nodes": _text(document.at("nodes")), "horizon": f"{horizon / _DAYS:g} years"}
     metrics: list[Metric] = []
-    result = Result(name, document.path, config | dict(_origin(document)), {})
+    result = Result(name, document.path, config | dict(origin(document)), {})
 
     def put(metric: Metric, told: Sequence[Any], factor: float, end: float | None = None) -> None:
         """A figure and its bounds; None stands for what is beyond `end`."""

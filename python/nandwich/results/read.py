@@ -27,6 +27,7 @@ COMPARED = {
     "nandwich.bench/1": "bench",
     "nandwich.fleet/1": "fleet",
     "nandwich.tune/1": "tune",
+    "nandwich.sweep/1": "sweep",
 }
 #: The schemas of which there are pictures.
 SHOWN = COMPARED | {
@@ -53,6 +54,8 @@ class Document:
     @property
     def kind(self) -> str:
         """Results of one kind have the same figures: the verb, or what it was asked."""
+        if self.schema == "nandwich.sweep/1":
+            return f"sweep of {self.at('verb')}"
         admits = self.schema == "nandwich.sched/1" and "admission" in self.content
         return SHOWN[self.schema] + " --admit" * admits
 
