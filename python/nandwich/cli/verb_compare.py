@@ -129,9 +129,9 @@ def command(
 
     Takes two or more results, JSON written by --json of run, replay, sched, energy, fleet, torture
     or bench, or one of sweep or tune, which has several; or one trace or gen:NAME with lists of
-    values, of which all combinations are played; or a file of jobs. Best and worst of each figure are marked where the next one is apart from them.
-    Two runs of the same question give the same bytes, whatever --jobs is. Exit code 1 when a
-    replay failed; the others are shown.
+    values, of which all combinations are played; or a file of jobs. Best and worst of each figure
+    are marked where the next one is apart from them. Two runs of the same question give the same
+    bytes, whatever --jobs is. Exit code 1 when a replay failed; the others are shown.
     """
     if not sources:
         raise InputError("name two results, or one workload with lists: nandwich compare --help")
