@@ -5,6 +5,7 @@ A row is written as soon as its point ends. A process that is killed loses no ro
 log (WAL) of sqlite sees to that.
 """
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,8 +49,10 @@ class Store:
             (version,) = self._file.execute("PRAGMA user_version").fetchone()
             tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if version != _FORMAT and (version or tables):
+                aside = shlex.join(("mv", str(self.path), f"{self.path}.old"))
                 raise InputError(
-                    f"{self.path}: no store of this nandwich sweep: give another --store"
+                    f"{self.path}: no store of this nandwich sweep: give another --store, or set "
+                    f"it aside: {aside}"
                 )
             self._file.execute("PRAGMA journal_mode=WAL")
             self._file.execute("PRAGMA synchronous=NORMAL")
