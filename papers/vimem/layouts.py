@@ -30,13 +30,13 @@ _GAPS = "; ".join(
 )
 
 
-def _nodes(published: str, ours: str) -> str:
+def _nodes(published: str, ours: str, source: str = "") -> str:
     """The set-up of figures 6 and 7."""
     return (
         "published: Mica2 with a page of 264 B in RAM, 50 nodes for 1000 s in a simulator, traces "
         f"from five of them; {published}; groups of an eighth of a page as an example, neither "
         "the threshold of writes nor how many elements are grouped told. Ours: on our simulator "
-        f"of its run time {ours}; nodes 100 to 149, traces of nodes 0 to 4; {_HEURISTIC}"
+        f"of its run time {ours}; nodes 100 to 149, traces of nodes 0 to 4; {_HEURISTIC}{source}"
     )
 
 
@@ -44,6 +44,8 @@ _TINYDB = _nodes(
     "TinyDB, 75 variables of 569 B, without a query, with one, and with a light one too",
     "a program with as many variables and bytes (41 of 1 B, 16 of 2, 10 of 4, 8 arrays of 32 to "
     f"96 B) in shuffled order; its handlers and the seconds between their events, {_GAPS}",
+    "; from the source: `nandwich layout --from-source` of the same handlers in C, a reference ten "
+    "times for each loop around it, often written from the mean of writes",
 )
 _GENERATED = (
     "published: Mica2, straight-line programs of 4-byte elements that follow a trace of TinyDB "

@@ -93,6 +93,17 @@ public:
         }
         nw_graph_access(&graph_, element, write);
     }
+    void refer(uint32_t element, bool write, uint32_t weight)
+    {
+        if (element >= graph_.count) {
+            throw nb::index_error("no such element");
+        }
+        referred_ += weight;
+        if (referred_ > UINT32_MAX) {
+            throw nb::value_error("weights add up to more than 2^32");
+        }
+        nw_graph_refer(&graph_, element, write, weight);
+    }
     // The next accesses of a trace; whether there are more.
     bool load(AccessTrace &trace, uint64_t most)
     {
@@ -224,6 +235,7 @@ private:
     nw_elements elements_ = {};
     nw_graph graph_ = {};
     uint64_t outside_ = 0;
+    uint64_t referred_ = 0; // weights of all references
 };
 
 // What accesses (element << 1 | write) cost on the node.
@@ -258,6 +270,8 @@ void bind_layout(nb::module_ &m)
              nb::arg("whole_bytes"), nb::arg("list_bytes"))
         .def("begin", &Layouter::begin, "Another node's accesses, or another function's.")
         .def("access", &Layouter::access, nb::arg("element"), nb::arg("write"))
+        .def("refer", &Layouter::refer, nb::arg("element"), nb::arg("write"), nb::arg("weight"),
+             "A reference in a source: as so many accesses, of which none is played.")
         .def("load", &Layouter::load, nb::arg("trace"), nb::arg("most"),
              "So many more accesses of a trace; whether there are more.")
         .def("first_fit", &Layouter::first_fit, nb::arg("page_bytes"))

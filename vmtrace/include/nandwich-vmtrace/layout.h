@@ -73,6 +73,11 @@ void nw_graph_begin(struct nw_graph *graph);
 /* element < count. Cost: a step for each listed element. Memory stays the same. */
 void nw_graph_access(struct nw_graph *graph, uint32_t element, int write);
 
+/* A reference in a source, where there is no trace: counts as `weight` accesses, and is not in the
+ * sample, so that nothing can be played. Weights of a graph add up to less than 2^32. Cost as
+ * nw_graph_access(). */
+void nw_graph_refer(struct nw_graph *graph, uint32_t element, int write, uint32_t weight);
+
 /* ---- the published heuristic ---- */
 
 struct nw_layout_config {
