@@ -170,7 +170,7 @@ def _from_source(
     program = references.program(sources, parameters)
     pages = layout.decide(program, method)
     first_fit = {"first-fit": layout.decide(program, "first-fit")}
-    _warn_of_pool(method, pages, first_fit)
+    _warn_of_pool(method, pages, first_fit, "--method first-fit keeps")
     file = layout.as_file(program, method, pages)
     inputs = [Path(path) for path in paths]
     if target is not None:
@@ -220,15 +220,19 @@ def _others(program: layout.Program, method: str) -> dict[str, layout.Pages]:
     return {name: layout.decide(program, name) for name in both}
 
 
-def _warn_of_pool(method: str, pages: layout.Pages, others: dict[str, layout.Pages]) -> None:
+def _warn_of_pool(
+    method: str,
+    pages: layout.Pages,
+    others: dict[str, layout.Pages],
+    keep: str = "--method ours or first-fit keeps",
+) -> None:
     """`nandwich cc --layout` refuses more pages; what may be done is said here already."""
     if layout.fits_pool(pages):
         return
     fitting = method != "first-fit" and layout.fits_pool(others["first-fit"])
     output.talk(
         f"nandwich: warning: {method} takes {max(pages) + 1} pages, and a build takes "
-        f"{tagged.MOST_PAGES} at most: "
-        + ("--method ours or first-fit keeps to them" if fitting else "tag fewer variables")
+        f"{tagged.MOST_PAGES} at most: " + (f"{keep} to them" if fitting else "tag fewer variables")
     )
 
 
