@@ -100,8 +100,8 @@ def mate(quick: bool) -> tuple[Case, ...]:
     for scenario in _programs.MATE_SCENARIOS:
         runs = [_rig.packed(_programs.mate(scenario, node)) for node in _nodes(quick)]
         for (name, method), pages in mate_layouts().items():
-            cost = _rig.average([_rig.run(one, pages, 1) for one in runs])
-            found.append(Case("Mate-like", scenario, name, method, cost))
+            each = tuple(_rig.run(one, pages, 1) for one in runs)
+            found.append(Case("Mate-like", scenario, name, method, _rig.average(each), each))
     return tuple(found)
 
 

@@ -122,6 +122,11 @@ struct nw_node_result {
 int nw_node_run(const uint32_t *accesses, uint64_t count, uint32_t repeat, const uint32_t *page,
                 uint32_t pages, uint32_t frames, struct nw_node_result *result);
 
+/* The same, and which page each of the first `most` flash writes was of, in their order. */
+int nw_node_writes(const uint32_t *accesses, uint64_t count, uint32_t repeat, const uint32_t *page,
+                   uint32_t pages, uint32_t frames, uint32_t *written, uint64_t most,
+                   struct nw_node_result *result);
+
 /* ---- ours ---- */
 
 struct nw_search {
