@@ -10,7 +10,7 @@ import pytest
 
 from lab.device import boards, tagged_cost
 from nandwich.vmtrace import references
-from papers.ours import vimem_pool
+from papers.ours import vimem_fields, vimem_pool
 from papers.vimem import (
     _board_cases,
     _cases,
@@ -273,3 +273,19 @@ def test_ram_of_a_further_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged(3.5) == [True, True]
     assert judged(4.5) == [False, True]
     assert judged(9) == [False, False]
+
+
+def test_structs_together_are_the_same_bytes() -> None:
+    """Goal: V-fields compares like with like: the same bytes and accesses, only that fields of a
+    struct are one element; a field of node.c's neighbours ends where the next begins."""
+    variables, element_of = vimem_fields.together()
+    assert variables.bytes == _programs.TINYDB.bytes
+    elements = _programs.TINYDB.elements()
+    assert len(element_of) == sum(len(own) for own in elements.values())
+    assert len(variables.layouter().bytes) == element_of[-1] + 1
+    for name, count in (("timers", 6), ("routing", 12), ("query", 32)):
+        assert len({element_of[element] for element in elements[name]}) == count
+    split = vimem_fields._split([(0, 16, 8, "node.c:neighbour"), (16, 4, 4, "sent")])
+    assert len(split) == 9
+    for (address, bytes_, *_), (following, *_) in pairwise(split):
+        assert address + bytes_ == following
