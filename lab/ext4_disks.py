@@ -156,6 +156,13 @@ def differences(content: Content, judged: Judged, start: int = 0) -> list[tuple[
     return wrong
 
 
+def mapped(image: Path) -> Iterator[tuple[int, int, int]]:
+    """Stretches of a guest's disk that an image holds: byte there, byte of the file, bytes."""
+    for part in json.loads(call("qemu-img", "map", "--output=json", image)):
+        if part["data"]:
+            yield part["start"], part["offset"], part["length"]
+
+
 class Hosted:
     """A guest's ext4 in a qcow2 in a host's ext4, and where each KiB of the guest is."""
 
@@ -186,12 +193,12 @@ class Hosted:
         blocks = [int(word) for word in re.findall(r"^(\d+)$", told, re.M)]
         assert len(blocks) == count
         found = {}
-        for part in json.loads(call("qemu-img", "map", "--output=json", self.image)):
-            for into in range(0, part["length"] if part["data"] else 0, 1024):
-                at = part["offset"] + into
+        for start, offset, length in mapped(self.image):
+            for into in range(0, length, 1024):
+                at = offset + into
                 if blocks[at // judged.block]:
                     place = blocks[at // judged.block] * judged.block + at % judged.block
-                    found[part["start"] + into] = place
+                    found[start + into] = place
         return found
 
     def header(self) -> int:

@@ -25,6 +25,7 @@ void nw_content_volume_clear(struct nw_content *content, struct nw_content_volum
 {
     content->cleared = 1;
     volume->cleared = 1;
+    volume->again = 1;
     volume->ext = 0;
     volume->groups = 0;
     volume->next = 0;
@@ -210,6 +211,7 @@ void nw_content_descriptors_see(struct nw_content_volume *volume, uint32_t block
             if (*known != place) {
                 *known = place;
                 volume->sorted = 0;
+                volume->again = 1;
             }
         }
     }
@@ -298,6 +300,7 @@ static void take_shape(struct nw_content_volume *volume, const struct nw_content
     volume->backup[1] = shape->backup[1];
     memcpy(volume->uuid, shape->uuid, sizeof volume->uuid);
     volume->ext = 1;
+    volume->again = 1;
     volume->sorted = 0;
     volume->next = 0;
 }

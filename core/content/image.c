@@ -52,6 +52,8 @@ void nw_content_image_clear(struct nw_content *content, struct nw_content_image 
 {
     nw_content_space_open(content, space_of(content, image), 0);
     nw_content_file_clear(&image->file);
+    image->file.news.end = image->file.news.first;
+    image->file.again.end = image->file.again.first;
     forget_tables(content, image);
     image->used = 0;
     image->inode = 0;
@@ -86,6 +88,20 @@ static int read_header(struct header *header, const uint8_t *data, uint32_t byte
            header->bytes <= 1ULL << (ROLE_SHIFT + shift);
 }
 
+/* A cluster of the file has a role now that it had not; what it is is to be told again. */
+static void set_role(const struct nw_content *content, struct nw_content_image *image,
+                     uint32_t cluster, uint32_t word)
+{
+    uint8_t shift = content->volume[image->volume].shift;
+    uint64_t from = ((uint64_t)cluster << image->shift) >> shift;
+    uint32_t blocks = (uint32_t)(((1UL << image->shift) - 1U) >> shift) + 1U;
+
+    image->cluster[cluster] = word;
+    if (from < UINT32_MAX) {
+        nw_content_widen(&image->file.again, (uint32_t)from, blocks);
+    }
+}
+
 /* `count` clusters from a byte of the file on are of a table. */
 static void set_table(const struct nw_content *content, struct nw_content_image *image,
                       uint64_t at, uint32_t count, uint32_t role)
@@ -94,7 +110,7 @@ static void set_table(const struct nw_content *content, struct nw_content_image 
 
     for (uint32_t i = 0; i < count && cluster + i < content->config.clusters; i++) {
         if (ROLE_OF(image->cluster[cluster + i]) == ROLE_NONE) {
-            image->cluster[cluster + i] = ROLE_WORD(role, i);
+            set_role(content, image, (uint32_t)cluster + i, ROLE_WORD(role, i));
         }
     }
 }
@@ -191,6 +207,52 @@ static void moved(struct nw_content *content, const struct nw_content_image *ima
     }
 }
 
+/* One cluster of those. */
+static void look_again(struct nw_content *content, struct nw_content_image *image,
+                       uint32_t cluster)
+{
+    uint32_t index = (uint32_t)ROLE_INDEX(image->cluster[cluster]);
+
+    switch (ROLE_OF(image->cluster[cluster])) {
+    case ROLE_DATA:
+        moved(content, image, index);
+        break;
+    case ROLE_HEADER:
+        image->header_seen = 0;
+        break;
+    case ROLE_L1:
+        image->l1_next = 0;
+        break;
+    case ROLE_L2:
+        image->l2[index] |= (uint32_t)L2_UNREAD;
+        image->l2_next = index < image->l2_next ? index : image->l2_next;
+        image->l2_bytes = 0;
+        break;
+    case ROLE_COUNTS:
+        image->counts_next = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void nw_content_image_news(struct nw_content *content, struct nw_content_image *image)
+{
+    struct nw_content_range *news = &image->file.news;
+    uint8_t shift = content->volume[image->volume].shift;
+
+    if (news->first == news->end || image->shift == 0) {
+        return;
+    }
+    uint64_t from = ((uint64_t)news->first << shift) >> image->shift;
+    uint64_t to = (((uint64_t)news->end << shift) - 1U) >> image->shift;
+
+    for (; from <= to && from < content->config.clusters; from++) {
+        look_again(content, image, (uint32_t)from);
+    }
+    news->first = news->end;
+}
+
 static void see_l1(struct nw_content *content, struct nw_content_image *image, uint32_t entry,
                    uint64_t word)
 {
@@ -214,7 +276,7 @@ static void see_l1(struct nw_content *content, struct nw_content_image *image, u
     image->l2[entry] = (uint32_t)cluster;
     if (cluster != 0 && (ROLE_OF(image->cluster[cluster]) == ROLE_NONE ||
                          ROLE_OF(image->cluster[cluster]) == ROLE_DATA)) {
-        image->cluster[cluster] = ROLE_WORD(ROLE_L2, entry);
+        set_role(content, image, (uint32_t)cluster, ROLE_WORD(ROLE_L2, entry));
         image->l2[entry] |= (uint32_t)L2_UNREAD;
         image->l2_next = entry < image->l2_next ? entry : image->l2_next;
         image->l2_bytes = 0;
@@ -234,7 +296,7 @@ static void see_l2(struct nw_content *content, struct nw_content_image *image, u
 
     if ((role == ROLE_NONE || role == ROLE_DATA) &&
         image->cluster[cluster] != ROLE_WORD(ROLE_DATA, guest)) {
-        image->cluster[cluster] = ROLE_WORD(ROLE_DATA, guest);
+        set_role(content, image, (uint32_t)cluster, ROLE_WORD(ROLE_DATA, guest));
         moved(content, image, (uint32_t)guest);
     }
 }
@@ -245,7 +307,7 @@ static void see_counts(struct nw_content *content, struct nw_content_image *imag
 
     if (cluster != 0 && cluster < content->config.clusters &&
         ROLE_OF(image->cluster[cluster]) == ROLE_NONE) {
-        image->cluster[cluster] = ROLE_WORD(ROLE_COUNTS_BLOCK, 0);
+        set_role(content, image, (uint32_t)cluster, ROLE_WORD(ROLE_COUNTS_BLOCK, 0));
     }
 }
 

@@ -94,6 +94,17 @@ public:
         return std::tuple(at, bytes);
     }
 
+    std::optional<std::tuple<uint64_t, uint32_t>> again()
+    {
+        uint64_t at = 0;
+        uint32_t bytes = 0;
+
+        if (nw_content_again(&content_, &at, &bytes) == 0) {
+            return std::nullopt;
+        }
+        return std::tuple(at, bytes);
+    }
+
     size_t ram_bytes() const { return ram_bytes_; }
     uint32_t refused() const { return content_.refused; }
 
@@ -132,6 +143,7 @@ void bind_content(nb::module_ &m)
              "What each sector from the start on holds, a byte each: index of `content_names`, "
              "with 16 for a guest's.")
         .def("want", &Content::want, "What is worth reading: place and bytes.")
+        .def("again", &Content::again, "What may have another class than before: place and bytes.")
         .def_prop_ro("ram_bytes", &Content::ram_bytes)
         .def_prop_ro("refused", &Content::refused);
 }

@@ -86,6 +86,12 @@ struct nw_content_extent {
     uint32_t node; /* which told of it; 0: the inode */
 };
 
+/* Blocks of a file; none: first is end. */
+struct nw_content_range {
+    uint32_t first;
+    uint32_t end; /* before this one */
+};
+
 /* Where a file lies: its extents as its inode and the tree below it tell. */
 struct nw_content_file {
     struct nw_content_extent *extent; /* in order of `first` */
@@ -94,6 +100,8 @@ struct nw_content_file {
     uint32_t node[NW_CONTENT_NODES]; /* blocks of the tree, from 1; 0: none */
     uint8_t depth[NW_CONTENT_NODES];
     uint8_t unread[NW_CONTENT_NODES];
+    struct nw_content_range news;  /* what has a place only now: what it holds is not looked at */
+    struct nw_content_range again; /* whose answer changed, or may have */
     uint8_t root[60];
     uint8_t nodes;
 };
@@ -134,6 +142,7 @@ struct nw_content_volume {
     uint8_t seen;    /* its superblock's place was looked at */
     uint8_t sorted;
     uint8_t cleared; /* its file system went, its images have to */
+    uint8_t again;   /* 1: its blocks' answers changed */
 };
 
 /* A disk that may hold volumes. */
@@ -210,6 +219,10 @@ uint8_t nw_content_class(struct nw_content *content, uint64_t at, const uint8_t 
 /* 1: *bytes from *at on are worth reading, to be shown with nw_content_see(); at most 64 KiB,
  * multiples of 512. 0: nothing is. */
 int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes);
+
+/* 1: *bytes from *at on have another answer than before, or may have: ask again. 0: none do. For
+ * images' files, after nw_content_want() has come to 0; at most 64 KiB, each change once. */
+int nw_content_again(struct nw_content *content, uint64_t *at, uint32_t *bytes);
 
 /* The hint for a request of this class: journal, data, or metadata, which partition tables and an
  * image's tables are too. Directories are data, as in Chen's thesis. */
