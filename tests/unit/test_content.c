@@ -185,6 +185,78 @@ static void test_nothing_can_be_read(void **state)
     assert_int_equal(class_at(4), NW_CONTENT_DATA);
 }
 
+/* Takes all that is to be told again: 1: `first` to before `end` of the disk, each block once. */
+static int told_again(uint32_t first, uint32_t end)
+{
+    uint8_t times[CONTENT_BLOCKS] = {0};
+    uint64_t at;
+    uint32_t bytes;
+
+    while (nw_content_again(&content, &at, &bytes)) {
+        assert_true(bytes > 0 && bytes <= 65536U && at + bytes <= sizeof disk.data);
+        for (uint64_t block = at / CONTENT_BLOCK; block < (at + bytes) / CONTENT_BLOCK; block++) {
+            times[block]++;
+        }
+    }
+    for (uint32_t block = 0; block < CONTENT_BLOCKS; block++) {
+        if (times[block] != (block >= first && block < end)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A guest's blocks are written before the entries of L2 that tell of them: they passed as data, and
+ * nobody was told when that turned out wrong. */
+static void test_what_came_too_early_is_told_again(void **state)
+{
+    static uint8_t l2[CONTENT_BLOCK];
+    uint8_t *entries = content_disk_at((content_disk_make(&disk), &disk), CONTENT_GUEST - 1U);
+
+    (void)state;
+    memcpy(l2, entries, sizeof l2);
+    memset(entries, 0, CONTENT_BLOCK);
+    open_content();
+    assert_true(content_disk_show_all(&disk, &content) >= 0);
+    assert_int_equal(class_at(CONTENT_GUEST + 1U), NW_CONTENT_DATA);
+    assert_true(told_again(CONTENT_IMAGE, CONTENT_IMAGE + 128U)); /* the whole image is new */
+    assert_true(told_again(0, 0));
+    memcpy(entries, l2, 7U * 8U);
+    content_disk_show(&disk, &content, CONTENT_GUEST - 1U);
+    assert_true(content_disk_answer(&disk, &content) > 0);
+    assert_int_equal(class_at(CONTENT_GUEST + 1U), NW_CONTENT_SUPERBLOCK | NW_CONTENT_GUEST);
+    assert_true(told_again(CONTENT_IMAGE, CONTENT_IMAGE + 128U)); /* a file system is new there */
+    memcpy(entries, l2, 9U * 8U);
+    content_disk_show(&disk, &content, CONTENT_GUEST - 1U);
+    assert_true(content_disk_answer(&disk, &content) >= 0);
+    assert_true(told_again(CONTENT_GUEST + 7U, CONTENT_GUEST + 9U));
+    content_disk_show(&disk, &content, CONTENT_GUEST - 1U);
+    assert_true(told_again(0, 0));
+}
+
+/* The host's inode tells of a part of the image's file later than L1 tells what lies there: L2 was
+ * taken for a hole then, and never asked for again. */
+static void test_a_part_that_has_a_place_later(void **state)
+{
+    uint8_t *inode = content_disk_at((content_disk_make(&disk), &disk), CONTENT_INODE) + 3U * 128U;
+
+    (void)state;
+    for (uint16_t blocks = 1; blocks < 8U; blocks++) {
+        open_content();
+        nw_put16(inode + 56, blocks);
+        for (uint32_t block = 0; block < CONTENT_GUEST; block++) {
+            content_disk_show(&disk, &content, block);
+            assert_true(content_disk_answer(&disk, &content) >= 0);
+        }
+        (void)told_again(0, 0);
+        nw_put16(inode + 56, 128);
+        content_disk_show(&disk, &content, CONTENT_INODE);
+        assert_true(content_disk_answer(&disk, &content) > 0);
+        check_all();
+        assert_true(told_again(CONTENT_IMAGE + (blocks < 6U ? 0 : blocks), CONTENT_IMAGE + 128U));
+    }
+}
+
 /* L1 points to itself, to the header, twice to one L2; L2 to itself and to L1. */
 static void test_tables_that_point_at_each_other(void **state)
 {
@@ -286,6 +358,8 @@ static void test_hints(void **state)
     assert_int_equal(nw_content_hint(NW_CONTENT_UNKNOWN), NW_HINT_NONE);
     assert_int_equal(nw_content_hint(NW_CONTENT_CLASSES), NW_HINT_NONE);
     assert_string_equal(nw_content_name(NW_CONTENT_IMAGE), "image");
+    assert_string_equal(nw_content_unknown_name(NW_CONTENT_COMPRESSED), "compressed clusters");
+    assert_string_equal(nw_content_unknown_name(NW_CONTENT_UNKNOWNS), "none");
 }
 
 /* 12 KB were told for a disk of 64 GiB: half of what its 512 groups take, once for the volume and
@@ -322,6 +396,8 @@ int main(void)
         cmocka_unit_test(test_a_node_in_parts),
         cmocka_unit_test(test_half_a_table),
         cmocka_unit_test(test_nothing_can_be_read),
+        cmocka_unit_test(test_what_came_too_early_is_told_again),
+        cmocka_unit_test(test_a_part_that_has_a_place_later),
         cmocka_unit_test(test_tables_that_point_at_each_other),
         cmocka_unit_test(test_changed_at_random),
         cmocka_unit_test(test_what_is_a_directory),

@@ -175,6 +175,7 @@ struct nw_content_image {
     uint8_t shift; /* of bytes to clusters; 0: the header is not known */
     uint8_t header_seen;
     uint8_t sealed; /* what is in clusters cannot be read */
+    uint8_t wide;   /* 1: sub-clusters, an entry of L2 is two words */
 };
 
 /* What was asked for last. */
@@ -186,7 +187,20 @@ struct nw_content_asked {
     uint8_t what; /* 0: nothing */
 };
 
-/* All fields are the recogniser's own; `refused` may be read. */
+/* What it can meet and does not know: this counts as data. */
+enum nw_content_unknown {
+    NW_CONTENT_JOURNAL_PLACE,  /* of a journal: indirect blocks, as ext3 has it, or elsewhere */
+    NW_CONTENT_LOGICAL,        /* partitions beyond the four of an MBR */
+    NW_CONTENT_INDIRECT_FILE,  /* an image's, in indirect blocks */
+    NW_CONTENT_SMALL_CLUSTERS, /* of 512 bytes */
+    NW_CONTENT_DATA_FILE,      /* an image with one */
+    NW_CONTENT_ENCRYPTED,
+    NW_CONTENT_COMPRESSED,     /* clusters */
+    NW_CONTENT_SNAPSHOTS,      /* their tables */
+    NW_CONTENT_UNKNOWNS
+};
+
+/* All fields are the recogniser's own; `refused` and `unknown` may be read. */
 struct nw_content {
     struct nw_content_config config;
     struct nw_content_volume *volume;
@@ -194,6 +208,7 @@ struct nw_content {
     struct nw_content_image *image;
     struct nw_content_asked asked;
     uint8_t cleared;
+    uint16_t unknown; /* by bit enum nw_content_unknown: what was met since it was opened */
     uint32_t refused; /* volumes, images and extents for which there was no room */
 };
 
@@ -230,6 +245,9 @@ enum nw_block_hint nw_content_hint(uint8_t class_of);
 
 /* A word for it, without the guest. */
 const char *nw_content_name(uint8_t class_of);
+
+/* A few words for one of enum nw_content_unknown. */
+const char *nw_content_unknown_name(enum nw_content_unknown what);
 
 #ifdef __cplusplus
 }
