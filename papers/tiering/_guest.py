@@ -13,6 +13,7 @@ kinds of operations, drawn from a seed: files are made, grow, are overwritten in
 """
 
 import random
+import re
 import struct
 import tempfile
 from collections import Counter
@@ -31,6 +32,7 @@ GUEST_BYTES = 32 << 20
 #: Host's bytes: its own tables and what each guest's image takes.
 HOST_BYTES, HOST_BYTES_A_GUEST = 24 << 20, 40 << 20
 IMAGE_BYTES = 36 << 20  # of a guest's file on the host: none grows
+_PLACE = r"^([1-9]\d*)(?: \(uninit\))?$"  # debugfs's answer to bmap: a block
 _KINDS = ("make",) * 3 + ("grow",) * 2 + ("overwrite",) * 4 + ("remove",) * 2
 
 
@@ -116,11 +118,11 @@ class _Guest:
     def _overwrite(self, name: str) -> None:
         """A file's block in place, if it is on the disk by now."""
         block = self.draw.randrange(self.files[name])
-        told = call("debugfs", "-R", f"bmap {name} {block}", self.raw).strip()
-        if not told.isdigit() or told == "0":
+        told = re.search(_PLACE, call("debugfs", "-R", f"bmap {name} {block}", self.raw), re.M)
+        if told is None:
             return
         with self.raw.open("r+b") as disk:
-            disk.seek(int(told) * BLOCK)
+            disk.seek(int(told[1]) * BLOCK)
             disk.write(self.draw.randbytes(BLOCK))
 
     def _line(self, kind: str) -> list[str]:
@@ -151,10 +153,9 @@ class _Guest:
             asked = "".join(f"bmap {name} {i}\n" for i in range(first, self.files.get(name, 0)))
             told = call("debugfs", "-f", "/dev/stdin", self.raw, text=asked)
             with self.raw.open("r+b") as disk:
-                for word in told.split("\n"):
-                    if word.isdigit() and word != "0":
-                        disk.seek(int(word) * BLOCK)
-                        disk.write(self.draw.randbytes(BLOCK))
+                for word in re.findall(_PLACE, told, re.M):
+                    disk.seek(int(word) * BLOCK)
+                    disk.write(self.draw.randbytes(BLOCK))
 
     def work(self, operations: int) -> None:
         """So many operations go to the guest's disk, and from there into the image."""

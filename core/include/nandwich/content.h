@@ -17,25 +17,26 @@
  * Formats, resizes and replays of a journal are writes like others: what they change is looked at
  * again.
  *
- * WHAT IT CANNOT KNOW. A new cluster of an image is written before the table that tells what it is,
- * and a new block of an image's file before the inode: that first write is data. An image's first
- * block that was shown before the superblock is known: the image is found when that block is shown
- * again, as whoever opens the image reads it. What stands only in a journal counts when it is
- * written to its place. Not known, and data: logical MBR partitions beyond the four, external
- * journals, journals without extents, indirect blocks of files, compressed or encrypted clusters,
- * images with a data file or sub-clusters, clusters below 1 KiB, snapshots' tables.
+ * WHAT COMES TOO EARLY. A new cluster of an image is written before the table that tells what it
+ * is, a new block of an image's file before the inode, and a guest's tables before its superblock:
+ * that first write passes as data. When what it is turns out, nw_content_again() names the place.
+ *
+ * WHAT IT CANNOT KNOW. An image's first block that was shown before the superblock is known: the
+ * image is found when that block is shown again, as whoever opens the image reads it. What stands
+ * only in a journal counts when it is written to its place. Not known, so data, and named in `unknown`
+ * when met: what enum nw_content_unknown lists.
  *
  * ANY BYTES may be shown: tables that overlap, loop or lie give wrong answers, never more work than
  * told here.
  *
  * COST. see: a file system block at a time, log2(3 x groups) steps for each; a block of inodes or
  * descriptors a step an entry; a table that moves positions sorts 3 x groups numbers at the next
- * question. class: log2(3 x groups) + log2(extents) steps, twice for a guest. want: at most a look
- * at all that is held. No call reads or writes anything itself.
+ * question. class: log2(3 x groups) + log2(extents) steps, twice for a guest. want and again: at most a
+ * look at all that is held. No call reads or writes anything itself.
  *
  * RAM: nw_content_ram_bytes(): for each volume, and once more for the disk itself, 24 bytes a
- * group, 16 an extent and 420 at most; for each image 16 an extent, 4 a cluster, 4 an entry of its
- * L1 and 340 at most; and 40. A disk of 64 GiB in blocks of 4 KiB, one volume and 64 extents:
+ * group, 16 an extent and 440 at most; for each image 16 an extent, 4 a cluster, 4 an entry of its
+ * L1 and 360 at most; and 40. A disk of 64 GiB in blocks of 4 KiB, one volume and 64 extents:
  * 27 KB. With a guest of 16 GiB in clusters of 64 KiB, which is a volume more: 1.1 MB, of it 1 MB
  * for its clusters.
  */
@@ -235,8 +236,11 @@ uint8_t nw_content_class(struct nw_content *content, uint64_t at, const uint8_t 
  * multiples of 512. 0: nothing is. */
 int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes);
 
-/* 1: *bytes from *at on have another answer than before, or may have: ask again. 0: none do. For
- * images' files, after nw_content_want() has come to 0; at most 64 KiB, each change once. */
+/* 1: *bytes from *at on may have another answer than a write of them had: ask for their class again.
+ * 0: none have. To be called when nw_content_want() has come to 0: before, what is read then would
+ * change it once more. Blocks of images' files alone, at most 64 KiB; each change is told once, and
+ * what lies between two is told with them. A found image is told whole, and once more when a file
+ * system in it turns out to be cut otherwise. */
 int nw_content_again(struct nw_content *content, uint64_t *at, uint32_t *bytes);
 
 /* The hint for a request of this class: journal, data, or metadata, which partition tables and an
