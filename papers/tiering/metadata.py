@@ -17,7 +17,7 @@ from nandwich import plots
 from nandwich.errors import RunError
 from nandwich.replay import classes
 from papers.tiering import _guest, _phone
-from papers.tiering._guest import Outcome, Recording
+from papers.tiering._guest import READ, WRITE, Habits, Outcome, Recording
 from papers.tiering._phone import Seeds
 from papers.tiering.guests import CELLS, CHECK, FLASH_WRITE_US, speed_gain
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GUESTS = (1, 2, 3)
-ROUNDS, TOGETHER = 20, 4
+ROUNDS = 20
+HABITS = Habits()
+READING = Habits(reads=3)
 QUICK_ROUNDS = 5
 BLOCKS = 600  # of the chip
 PUBLISHED_WRITES, PUBLISHED_READS = 45.21, 12.48
@@ -40,7 +42,7 @@ MEAN, SIZE = Seeds(3.19, 3.46, "writes"), Seeds(51.9, 54.7, "points")
 #: What a hint calls metadata.
 IN_NVM = (*sorted(METADATA), "image", "partitions")
 TRAFFIC = (
-    f"{ROUNDS} rounds (a quick run {QUICK_ROUNDS}, of one machine) of {TOGETHER} operations a "
+    f"{ROUNDS} rounds (a quick run {QUICK_ROUNDS}, of one machine) of {HABITS.together} operations a "
     "guest, drawn with its number as the seed: of 11 three make a file of 1 block and as many more "
     "as an exponential number of mean 4, rounded down, has, two let one grow by as much, four "
     "overwrite a block of one, two remove one, all alike to be drawn; debugfs does them in an ext4 "
@@ -63,16 +65,16 @@ def _recordings(quick: bool) -> dict[int, Recording]:
     if not (PRESENT and IMAGES):
         raise RunError("e2fsprogs or qemu-utils is missing; `nandwich doctor` tells how to get it")
     guests, rounds = ((1,), QUICK_ROUNDS) if quick else (GUESTS, ROUNDS)
-    return {number: _guest.record(number, rounds, TOGETHER) for number in guests}
+    return {number: _guest.record(number, rounds, HABITS) for number in guests}
 
 
 def _played(recording: Recording, tier: str) -> Outcome:
     return _guest.replay(recording, _phone.part(_phone.Model(blocks=BLOCKS)), tier)
 
 
-def _gain(flash: Outcome, tier: Outcome) -> float:
+def _gain(flash: Outcome, tier: Outcome, kind: int = WRITE) -> float:
     """Percent of speed."""
-    return 100 * (flash.served_ns / tier.served_ns - 1)
+    return 100 * (flash.served_ns[kind] / tier.served_ns[kind] - 1)
 
 
 def _writes_calculated() -> float:
@@ -159,8 +161,8 @@ def write_speed(quick: bool) -> Report:
     rows: list[list[Value]] = [
         [
             number,
-            flash.served_ns // 1000,
-            tier.served_ns // 1000,
+            flash.served_ns[WRITE] // 1000,
+            tier.served_ns[WRITE] // 1000,
             round(_gain(flash, tier), 1),
             round(100 * (1 - tier.energy_pj / flash.energy_pj), 1),
         ]
@@ -171,8 +173,8 @@ def write_speed(quick: bool) -> Report:
     def draw(axes: "Axes") -> None:
         names = [f"{number} guests" if number > 1 else "1 guest" for number in pairs]
         series = {
-            "flash alone": [flash.served_ns / 1e6 for flash, _ in pairs.values()],
-            "metadata in the NVM": [tier.served_ns / 1e6 for _, tier in pairs.values()],
+            "flash alone": [flash.served_ns[WRITE] / 1e6 for flash, _ in pairs.values()],
+            "metadata in the NVM": [tier.served_ns[WRITE] / 1e6 for _, tier in pairs.values()],
         }
         plots.grouped(axes, names, series)
         axes.set_ylabel("time of all writes, ms")
@@ -214,7 +216,7 @@ def absorbed(quick: bool) -> Report:
             holds=near(shares[1], PUBLISHED_ABSORBED, points=ABSORBED.off),
             why=f"of all writes {of_all[0]:.0f} % go to the NVM, by table 4.3 {by_table:.0f} %; it "
             "hangs on how large files are and how many operations reach the disk together: here "
-            f"some 5 blocks a file, {TOGETHER} operations",
+            f"some 5 blocks a file, {HABITS.together} operations",
             tolerance=ABSORBED.told,
         ),
         Answer(
@@ -259,7 +261,7 @@ def _against(measured: float, published: float, seeds: Seeds, rounds: int) -> An
         round(measured, 2),
         holds=near(measured, published, points=seeds.off),
         why=f"{rounds} rounds are our choice; in the published run nearly all that is written is "
-        f"data that is written once, here files of some 5 blocks for {TOGETHER} operations",
+        f"data that is written once, here files of some 5 blocks for {HABITS.together} operations",
         published=published,
         tolerance=seeds.told,
     )
