@@ -10,11 +10,11 @@ round's data, as a host does that gives blocks late.
 """
 
 import random
-import re
 import struct
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -48,17 +48,14 @@ class Told:
 
     written: int = 0
     at_once: int = 0  # told right with the write
+    flagged: int = 0  # by the machine, with the write
     later: int = 0  # right once all was told again that had changed
-    again: int = 0  # pieces told again whose answer changed more than once
+    often: int = 0  # pieces whose answer changed more than once
     false: int = 0  # others that were, in the end, told to be metadata
 
-    def add(self, other: "Told") -> None:
-        """Both together."""
-        self.written += other.written
-        self.at_once += other.at_once
-        self.later += other.later
-        self.again += other.again
-        self.false += other.false
+    def __add__(self, other: "Told") -> "Told":
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Told(*(mine + theirs for mine, theirs in pairs))
 
 
 @dataclass
@@ -69,6 +66,11 @@ class Growth:
     filled: Told = field(default_factory=Told)
     rest_wrong: int = 0
     rest_metadata: int = 0
+
+    @property
+    def all(self) -> Told:
+        """From the beginning."""
+        return self.made + self.filled
 
 
 def _runs(before: bytes, after: bytes, block: int) -> list[tuple[int, int]]:
@@ -149,6 +151,17 @@ class _Guest:
         return list(_logged(self.log))
 
 
+@dataclass
+class _Round:
+    """What was told in one round, by piece of the host's disk: a word, or nothing for what is no
+    guest's metadata."""
+
+    first: dict[int, str] = field(default_factory=dict)  # with its last write
+    last: dict[int, str] = field(default_factory=dict)  # and since
+    changed: Counter[int] = field(default_factory=Counter)
+    writes: list[tuple[int, bytes]] = field(default_factory=list)  # to the image's file
+
+
 class _Watched:
     """The host's disk, the image's file on it, and the recogniser that is shown all of it."""
 
@@ -159,10 +172,8 @@ class _Watched:
         )
         self.content = _native.Content(HOST_BYTES, groups=64, images=1, clusters=32768, l1=64)
         self.guest = _Guest(folder, shape)
-        self.places: list[int] = []
-        self.first: dict[int, str] = {}  # by piece, of the round: with its last write
-        self.told: dict[int, str] = {}  # and since
-        self.changed: dict[int, int] = {}
+        self.places: list[int] = []  # blocks of the host that the file has
+        self.round = _Round()
         ext4_disks.show(self.content, self.disk)
         image = self.guest.image.read_bytes()
         source = folder / "source"
@@ -179,35 +190,30 @@ class _Watched:
         if count <= known:
             return
         debug(self.disk, f"fallocate guest {known} {count - 1}", f"sif guest size {size}")
-        asked = "".join(f"bmap guest {i}\n" for i in range(known, count))
-        told = call("debugfs", "-f", "/dev/stdin", self.disk, text=asked)
-        self.places += [int(word) for word in re.findall(r"^(\d+)(?: \(uninit\))?$", told, re.M)]
-        if len(self.places) != count or 0 in self.places:
-            raise AssertionError(f"{len(self.places)} blocks of {count} have a place")
+        self.places += ext4_disks.bmap(self.disk, "guest", range(known, count))
+
+    def _at(self, byte: int) -> int:
+        """Of the image's file, on the disk."""
+        return self.places[byte // HOST_BLOCK] * HOST_BLOCK + byte % HOST_BLOCK
 
     def _write(self, writes: list[tuple[int, bytes]]) -> None:
-        """Of the image's file, one after the other, each block of the host a request."""
+        """To the image's file, one after the other, each block of the host a request."""
         with self.disk.open("r+b") as disk:
             for first, data in writes:
                 done = 0
                 while done < len(data):
-                    block, into = divmod(first + done, HOST_BLOCK)
-                    count = min(HOST_BLOCK - into, len(data) - done)
-                    at = self.places[block] * HOST_BLOCK + into
-                    part = data[done : done + count]
-                    self._request(at, part)
+                    part = data[done : done + HOST_BLOCK - (first + done) % HOST_BLOCK]
+                    at = self._at(first + done)
+                    for piece in range(at, at + len(part), PIECE):
+                        self.round.first[piece] = self.round.last[piece] = self._name(piece)
+                    self.content.see(at, part)
                     disk.seek(at)
                     disk.write(part)
-                    done += count
+                    done += len(part)
                 if self.shape.idle:
                     disk.flush()
                     ext4_disks.answer(self.content, self.disk)
                     self._correct()
-
-    def _request(self, at: int, data: bytes) -> None:
-        for piece in range(at, at + len(data), PIECE):
-            self.first[piece] = self.told[piece] = self._name(piece)
-        self.content.see(at, data)
 
     def _name(self, at: int) -> str:
         name, is_guest, _ = self.content.classify(at)
@@ -216,10 +222,11 @@ class _Watched:
     def _show(self, before: bytes) -> None:
         """The host's own tables, behind the data."""
         after = self.disk.read_bytes()
-        mine = {place * HOST_BLOCK for place in self.places}
-        for at in range(0, len(after), HOST_BLOCK):
+        mine = set(self.places)
+        for block in range(len(after) // HOST_BLOCK):
+            at = block * HOST_BLOCK
             data = after[at : at + HOST_BLOCK]
-            if at not in mine and before[at : at + HOST_BLOCK] != data:
+            if block not in mine and before[at : at + HOST_BLOCK] != data:
                 self.content.see(at, data)
         ext4_disks.answer(self.content, self.disk)
 
@@ -228,47 +235,73 @@ class _Watched:
         while (changed := self.content.again()) is not None:
             first, count = changed
             for piece in range(first, first + count, PIECE):
-                if piece in self.told and self.told[piece] != self._name(piece):
-                    self.told[piece] = self._name(piece)
-                    self.changed[piece] = self.changed.get(piece, 0) + 1
+                name = self._name(piece)
+                if self.round.last.get(piece, name) != name:
+                    self.round.last[piece] = name
+                    self.round.changed[piece] += 1
 
-    def round(self) -> tuple[dict[int, str], dict[int, str], int]:
-        """One round: by piece what was told with the write, and after it."""
+    def play(self) -> _Round:
+        """One round: the first makes the file system."""
         before_guest, before = self.guest.raw.read_bytes(), self.disk.read_bytes()
         if any(before_guest):
             self.guest.fill()
         else:
             self.guest.make()
-        writes = self.guest.store(before_guest)
-        self.first, self.told, self.changed = {}, {}, {}
-        self._room(max(at + len(data) for at, data in writes))
-        self._write(writes)
+        self.round = _Round(writes=self.guest.store(before_guest))
+        self._room(max(at + len(data) for at, data in self.round.writes))
+        self._write(self.round.writes)
         self._show(before)
         self._correct()
-        return self.first, self.told, sum(count > 1 for count in self.changed.values())
+        return self.round
 
-    def truth(self) -> dict[int, str]:
-        """By piece of the disk: metadata of the guest."""
+    def pieces(self) -> dict[int, int]:
+        """Byte of the guest's disk by byte of the image's file, of each piece it has by now."""
+        return {
+            at + into: start + into
+            for start, at, length in ext4_disks.mapped(self.guest.image)
+            for into in range(0, length, PIECE)
+        }
+
+    def truth(self, guest_at: dict[int, int]) -> dict[int, str]:
+        """The guest's metadata, by piece of the disk."""
         judged = Judged(self.guest.raw)
-        found = {}
-        for start, at, length in ext4_disks.mapped(self.guest.image):
-            for into in range(0, length, PIECE):
-                name = judged.classes.get((start + into) // judged.block, "")
-                block, rest = divmod(at + into, HOST_BLOCK)
-                if name in METADATA:
-                    found[self.places[block] * HOST_BLOCK + rest] = name
-        return found
+        named = {
+            self._at(byte): judged.classes.get(at // judged.block, "")
+            for byte, at in guest_at.items()
+        }
+        return {piece: name for piece, name in named.items() if name in METADATA}
+
+    def wrong(self, truth: dict[int, str]) -> int:
+        """Of the metadata, as it is told now."""
+        return sum(self._name(piece) != name for piece, name in truth.items())
+
+    def flags(self, one: _Round, machine: _native.Content, guest_at: dict[int, int]) -> set[int]:
+        """Pieces of the disk whose last write in the round the machine calls metadata. It is shown
+        what it writes, by the guest's address, and reads what it wants of it at once."""
+        flagged = set()
+        for first, data in one.writes:
+            for into in range(0, len(data), PIECE):
+                at = guest_at.get(first + into)
+                if at is None:
+                    continue
+                name, _, _ = machine.classify(at)
+                (flagged.add if name in METADATA else flagged.discard)(self._at(first + into))
+                machine.see(at, data[into : into + PIECE])
+        return flagged
 
 
-def _count(first: dict[int, str], later: dict[int, str], truth: dict[int, str]) -> Told:
-    told = Told()
-    for piece, name in first.items():
-        right = truth.get(piece, "")
-        told.written += right != ""
-        told.at_once += right != "" and name == right
-        told.later += right != "" and later[piece] == right
-        told.false += right == "" and later[piece] != ""
-    return told
+def _count(one: _Round, flagged: set[int], truth: dict[int, str]) -> Told:
+    right = {piece: name for piece, name in one.first.items() if truth.get(piece) == name}
+    later = {piece: name for piece, name in one.last.items() if truth.get(piece) == name}
+    written = one.first.keys() & truth.keys()
+    return Told(
+        written=len(written),
+        at_once=len(right),
+        flagged=len(flagged & written),
+        later=len(later),
+        often=sum(count > 1 for count in one.changed.values()),
+        false=sum(name != "" for piece, name in one.last.items() if piece not in truth),
+    )
 
 
 @cache
@@ -276,12 +309,14 @@ def grow(shape: Shape, rounds: int) -> Growth:
     """A file system is made, then filled in so many rounds."""
     with tempfile.TemporaryDirectory() as folder:
         watched = _Watched(Path(folder), shape)
-        all_told = [watched.round() for _ in range(rounds + 1)]
-        truth = watched.truth()
-        growth = Growth(rest_metadata=len(truth))
-        for number, (first, later, often) in enumerate(all_told):
-            told = _count(first, later, truth)
-            told.again = often
-            (growth.filled if number else growth.made).add(told)
-        growth.rest_wrong = sum(watched._name(piece) != name for piece, name in truth.items())
-        return growth
+        played = [watched.play() for _ in range(rounds + 1)]
+        guest_at = watched.pieces()
+        truth = watched.truth(guest_at)
+        machine = _native.Content(GUEST_BYTES, groups=64, images=0)
+        told = []
+        for one in played:
+            flagged = watched.flags(one, machine, guest_at)
+            while (wanted := machine.want()) is not None:
+                machine.lose(*wanted)
+            told.append(_count(one, flagged, truth))
+        return Growth(told[0], sum(told[1:], Told()), watched.wrong(truth), len(truth))

@@ -34,7 +34,6 @@ GUEST_BYTES = 32 << 20
 #: Host's bytes: its own tables and what each guest's image takes.
 HOST_BYTES, HOST_BYTES_A_GUEST = 24 << 20, 40 << 20
 IMAGE_BYTES = 36 << 20  # of a guest's file on the host: none grows
-_PLACE = r"^([1-9]\d*)(?: \(uninit\))?$"  # debugfs's answer to bmap: a block
 _KINDS = ("make",) * 3 + ("grow",) * 2 + ("overwrite",) * 4 + ("remove",) * 2
 READ, WRITE = 0, 1  # of a request, which are told apart as two applications
 
@@ -133,11 +132,11 @@ class _Guest:
     def _overwrite(self, name: str) -> None:
         """A file's block in place, if it is on the disk by now."""
         block = self.draw.randrange(self.files[name])
-        told = re.search(_PLACE, call("debugfs", "-R", f"bmap {name} {block}", self.raw), re.M)
-        if told is None:
+        places = ext4_disks.bmap(self.raw, name, [block])
+        if places in ([], [0]):
             return
         with self.raw.open("r+b") as disk:
-            disk.seek(int(told[1]) * BLOCK)
+            disk.seek(places[0] * BLOCK)
             disk.write(self.draw.randbytes(BLOCK))
 
     def _more(self) -> int:
@@ -172,11 +171,10 @@ class _Guest:
     def _fill(self) -> None:
         """Blocks that files got have content: debugfs leaves them as they were."""
         for name, first in self.fresh.items():
-            asked = "".join(f"bmap {name} {i}\n" for i in range(first, self.files.get(name, 0)))
-            told = call("debugfs", "-f", "/dev/stdin", self.raw, text=asked)
+            places = ext4_disks.bmap(self.raw, name, range(first, self.files.get(name, 0)))
             with self.raw.open("r+b") as disk:
-                for word in re.findall(_PLACE, told, re.M):
-                    disk.seek(int(word) * BLOCK)
+                for place in filter(None, places):
+                    disk.seek(place * BLOCK)
                     disk.write(self.draw.randbytes(BLOCK))
 
     def _reads(self, before: bytes, after: bytes) -> list[int]:
@@ -242,9 +240,7 @@ class _Host:
         whole = folder / "whole"
         whole.write_bytes(b"\xff" * IMAGE_BYTES)  # debugfs leaves out blocks of zeros
         debug(self.disk, f"write {whole} {guest.name}")
-        asked = "\n".join(f"bmap {guest.name} {i}" for i in range(count)) + "\n"
-        told = call("debugfs", "-f", "/dev/stdin", self.disk, text=asked)
-        guest.places = [int(word) for word in told.split("\n") if word.isdigit()]
+        guest.places = ext4_disks.bmap(self.disk, guest.name, range(count))
         if len(guest.places) != count:
             raise AssertionError(f"{len(guest.places)} blocks of {count} have a place")
         self._write(guest, b"\xff" * IMAGE_BYTES, guest.image.read_bytes())
