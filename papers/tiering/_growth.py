@@ -104,7 +104,9 @@ class _Guest:
 
     def __init__(self, folder: Path, shape: Shape) -> None:
         self.folder, self.shape = folder, shape
-        self.raw, self.image, self.log = (folder / f"guest.{end}" for end in ("img", "qcow2", "log"))
+        self.raw, self.image, self.log = (
+            folder / f"guest.{end}" for end in ("img", "qcow2", "log")
+        )
         self.raw.write_bytes(b"")
         call("truncate", "-s", GUEST_BYTES, self.raw)
         call("qemu-img", "create", "-q", "-f", "qcow2", "-o", f"cluster_size={shape.cluster}",

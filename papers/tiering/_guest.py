@@ -329,13 +329,19 @@ class Outcome:
     by_content: tuple[dict[str, int], ...]
 
 
-def replay(recording: Recording, part: _native.Part, tier: str) -> Outcome:
-    """On the page layer over the thesis's flash; `tier`: a policy before it, or none."""
+def replay(recording: Recording, part: _native.Part, tier: str, *, used: bool = True) -> Outcome:
+    """On the page layer over the thesis's flash, half full if `used`; `tier`: a policy before it,
+    or none."""
     device = _native.ReplayDevice(part, "page")
     if tier:
         device.put_tier(_native.Part.named("PCM-16M-1US"), tier)
     player = _native.Replay(
-        device, recording.packed(), precondition=500, arrivals=True, idle=True, apps=2
+        device,
+        recording.packed(),
+        precondition=500 if used else 0,
+        arrivals=True,
+        idle=True,
+        apps=2,
     )
     while player.precondition(1 << 20):
         pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IC-grow: which of a guest's metadata is told right while its image grows; with the flag beside it.
+"""IC-grow: which of a guest's metadata is told right while its image grows, by flag and without.
 
 Chen, PhD thesis, PolyU 2016, chapter 4: the virtual machine knows a guest's blocks by their virtual
 address before it gives them a cluster, and passes one bit with each request. The recogniser below
@@ -13,7 +13,7 @@ from nandwich.errors import RunError
 from papers.tiering import _growth
 from papers.tiering._growth import Growth, Shape, Told
 
-ROUNDS, QUICK_ROUNDS = 10, 2
+ROUNDS, QUICK_ROUNDS = 10, 4
 SHAPES = {
     "4k": Shape(),
     "1k": Shape(block=1024),
@@ -45,8 +45,8 @@ def _of_shape(name: str, growth: Growth) -> list[Answer]:
             must_hold=True,
             tolerance=f"at least {ASKED} %, each piece corrected once at most, none that is no "
             "metadata taken for it, all right at rest",
-            why=f"{told.often} pieces were corrected more than once, {told.false} others told to be "
-            f"metadata; at rest {wrong} of {growth.rest_metadata} are wrong",
+            why=f"{told.often} pieces were corrected more than once, {told.false} others told to "
+            f"be metadata; at rest {wrong} of {growth.rest_metadata} are wrong",
             part="" if name == "4k" else name,
             claim="guest's metadata written to a growing image that is told right after one "
             f"correction at most: {NAMES[name]}",
@@ -80,10 +80,10 @@ def _of_shape(name: str, growth: Growth) -> list[Answer]:
     where=OURS,
     setup=f"mke2fs, then {ROUNDS} rounds (a quick run {QUICK_ROUNDS}, of the first alone) of six "
     "files of half a MiB in the mean, each in a new folder, without flex_bg, in a guest's ext4 of "
-    "96 MiB; a qcow2 of clusters of 64 KiB that begins empty, a flush at the end of a round; writes "
-    "to its file in QEMU's order (blklogwrites); that file grows on a host's ext4 of 4 KiB, whose "
-    "inode and bitmaps are written behind the round's data; counted in pieces of 1 KiB, the zeros "
-    "that QEMU fills clusters with among them; no journal, no kernel",
+    "96 MiB; a qcow2 of clusters of 64 KiB that begins empty, a flush at the end of a round; "
+    "writes to its file in QEMU's order (blklogwrites); that file grows on a host's ext4 of 4 KiB, "
+    "whose inode and bitmaps are written behind the round's data; counted in pieces of 1 KiB, the "
+    "zeros that QEMU fills clusters with among them; no journal, no kernel",
 )
 def growing(quick: bool) -> Report:
     """By shape: told at once, by the flag, and after what is told again."""
