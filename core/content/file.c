@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inside.h"
+#include "nandwich/crc.h"
 
 #define NODE_MAGIC 0xF30AU
 #define NODE_HEAD 12U
@@ -121,6 +122,7 @@ static void add_node(struct nw_content_file *file, uint32_t block, uint8_t depth
     file->node[file->nodes] = block;
     file->depth[file->nodes] = depth;
     file->unread[file->nodes] = 1;
+    file->sum[file->nodes] = 0;
     file->nodes++;
 }
 
@@ -202,21 +204,39 @@ int nw_content_file_root(struct nw_content_file *file, const uint8_t *root, uint
     return 1;
 }
 
+/* Of a node's head and entries; never 0. */
+static uint32_t sum_of(const uint8_t *node, uint32_t bytes)
+{
+    return nw_crc32(0, node, NODE_HEAD + entries_of(node, bytes) * NODE_ENTRY) | 1U;
+}
+
+/* A node tells something else than before. */
+static void replace(struct nw_content_file *file, uint8_t number, const uint8_t *node,
+                    uint32_t bytes, uint32_t *refused)
+{
+    int tells = entries_of(node, bytes) > 0 && nw_get16(node + 6) == file->depth[number];
+
+    if (tells) {
+        note_news(file, node, bytes);
+    }
+    forget(file, number + 1UL);
+    if (tells) {
+        take(file, number + 1UL, node, bytes, refused);
+    }
+}
+
+/* A node that is shown again as it was has no news: so questions come to an end, also where an
+ * image's file lies over the tree that tells of it. */
 int nw_content_file_node(struct nw_content_file *file, uint32_t block, const uint8_t *data,
                          uint32_t bytes, uint32_t *refused)
 {
     for (uint8_t i = 0; i < file->nodes; i++) {
         if (file->node[i] == block) {
-            int same = entries_of(data, bytes) > 0 && nw_get16(data + 6) == file->depth[i];
-
-            if (same) {
-                note_news(file, data, bytes);
-            }
-            forget(file, i + 1UL);
-            if (same) {
-                take(file, i + 1UL, data, bytes, refused);
-            }
             file->unread[i] = 0;
+            if (file->sum[i] != sum_of(data, bytes)) {
+                file->sum[i] = sum_of(data, bytes);
+                replace(file, i, data, bytes, refused);
+            }
             return 1;
         }
     }

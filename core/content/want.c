@@ -423,6 +423,13 @@ static int again_image(struct nw_content *content, struct nw_content_image *imag
             again->first = extent->from;
             continue;
         }
+        if (content->volume[image->volume].start + ((uint64_t)extent->first << shift) >=
+            content->config.bytes) {
+            again->first = extent->count < again->end - extent->from
+                               ? extent->from + extent->count
+                               : again->end; /* beyond the disk */
+            continue;
+        }
         *bytes = left < ASK_MOST ? (uint32_t)left : (uint32_t)ASK_MOST;
         (void)locate_file(content, image, (uint64_t)again->first << shift, at, bytes);
         again->first += *bytes >> shift;

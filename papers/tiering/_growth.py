@@ -280,7 +280,7 @@ class _Watched:
     def flags(self, one: _Round, machine: _native.Content, guest_at: dict[int, int]) -> set[int]:
         """Pieces of the disk whose last write in the round the machine calls metadata. It is shown
         what it writes, by the guest's address, and reads what it wants of it at once."""
-        flagged = set()
+        flagged: set[int] = set()
         for first, data in one.writes:
             for into in range(0, len(data), PIECE):
                 at = guest_at.get(first + into)

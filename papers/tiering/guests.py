@@ -233,8 +233,8 @@ def _pages_measured_ms(part: _native.Part) -> float:
     where="section 4.5, equations 4.1 to 4.4",
     setup="published: a page of 4 KB takes 25 us to read and 500 to program, an erase 1.5 ms, a "
     "line of 64 B of PCM 50 ns and 1 us; 50,000 reads and 50,000 writes of a page. Ours: the same "
-    f"costs on the emulated chip, {BLOCKS} blocks of 128 pages of 4 KB, mapped by page, empty; {PLACES} "
-    "pages of metadata in turn, written and then read, with 16 MB of PCM and without",
+    f"costs on the emulated chip, {BLOCKS} blocks of 128 pages of 4 KB, mapped by page, empty; "
+    f"{PLACES} pages of metadata in turn, written and then read, with 16 MB of PCM and without",
 )
 def examples(_quick: bool) -> Report:
     """The example of the pages by the device; that of collections by its arithmetic."""

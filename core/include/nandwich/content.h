@@ -23,20 +23,18 @@
  *
  * WHAT IT CANNOT KNOW. An image's first block that was shown before the superblock is known: the
  * image is found when that block is shown again, as whoever opens the image reads it. What stands
- * only in a journal counts when it is written to its place. Not known, so data, and named in `unknown`
- * when met: what enum nw_content_unknown lists.
+ * only in a journal counts when it is written to its place. What enum nw_content_unknown lists is
+ * data, and named in `unknown` when met.
  *
- * ANY BYTES may be shown: tables that overlap, loop or lie give wrong answers, never more work than
- * told here.
- *
- * COST. see: a file system block at a time, log2(3 x groups) steps for each; a block of inodes or
- * descriptors a step an entry; a table that moves positions sorts 3 x groups numbers at the next
- * question. class: log2(3 x groups) + log2(extents) steps, twice for a guest. want and again: at most a
- * look at all that is held. No call reads or writes anything itself.
+ * COST, whatever bytes are shown, tables that overlap, loop or lie too. see: a file system block
+ * at a time, log2(3 x groups) steps for each; a block of inodes or descriptors a step an entry; a
+ * table that moves positions sorts 3 x groups numbers at the next question. class: log2(3 x groups)
+ * + log2(extents) steps, twice for a guest. want and again: at most a look at all that is held. No
+ * call reads or writes anything itself.
  *
  * RAM: nw_content_ram_bytes(): for each volume, and once more for the disk itself, 24 bytes a
- * group, 16 an extent and 440 at most; for each image 16 an extent, 4 a cluster, 4 an entry of its
- * L1 and 360 at most; and 40. A disk of 64 GiB in blocks of 4 KiB, one volume and 64 extents:
+ * group, 16 an extent and 540 at most; for each image 16 an extent, 4 a cluster, 4 an entry of its
+ * L1 and 460 at most; and 40. A disk of 64 GiB in blocks of 4 KiB, one volume and 64 extents:
  * 27 KB. With a guest of 16 GiB in clusters of 64 KiB, which is a volume more: 1.1 MB, of it 1 MB
  * for its clusters.
  */
@@ -99,6 +97,7 @@ struct nw_content_file {
     uint32_t count;
     uint32_t room;
     uint32_t node[NW_CONTENT_NODES]; /* blocks of the tree, from 1; 0: none */
+    uint32_t sum[NW_CONTENT_NODES]; /* of what each told last; 0: nothing yet */
     uint8_t depth[NW_CONTENT_NODES];
     uint8_t unread[NW_CONTENT_NODES];
     struct nw_content_range news;  /* what has a place only now: what it holds is not looked at */
@@ -236,8 +235,8 @@ uint8_t nw_content_class(struct nw_content *content, uint64_t at, const uint8_t 
  * multiples of 512. 0: nothing is. */
 int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes);
 
-/* 1: *bytes from *at on may have another answer than a write of them had: ask for their class again.
- * 0: none have. To be called when nw_content_want() has come to 0: before, what is read then would
+/* 1: *bytes from *at on may have another answer than a write of them had: ask for it again. 0: none
+ * have. To be called when nw_content_want() has come to 0: before, what is read then would
  * change it once more. Blocks of images' files alone, at most 64 KiB; each change is told once, and
  * what lies between two is told with them. A found image is told whole, and once more when a file
  * system in it turns out to be cut otherwise. */
