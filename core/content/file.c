@@ -207,7 +207,7 @@ int nw_content_file_root(struct nw_content_file *file, const uint8_t *root, uint
 /* Of a node's head and entries; never 0. */
 static uint32_t sum_of(const uint8_t *node, uint32_t bytes)
 {
-    return nw_crc32(0, node, NODE_HEAD + entries_of(node, bytes) * NODE_ENTRY) | 1U;
+    return nw_crc32(0, node, (size_t)(NODE_HEAD + entries_of(node, bytes) * NODE_ENTRY)) | 1U;
 }
 
 /* A node tells something else than before. */

@@ -244,7 +244,7 @@ def absorbed(quick: bool) -> Report:
                 verdict=NOT_JUDGED,
                 why="as above: what our choice of files moves it to",
                 part=f"files-{blocks}",
-                claim=f"the same with files of {blocks} blocks in the mean",
+                claim=f"the same, blocks of a file in the mean: {blocks}",
                 published=PUBLISHED_ABSORBED,
             )
             for blocks, habits in FILES.items()

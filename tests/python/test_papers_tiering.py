@@ -13,7 +13,8 @@ from lab.experiments import NOT_JUDGED
 from lab.ext4_disks import IMAGES, METADATA, PRESENT
 from nandwich.cli.main import main
 from nandwich.replay import classes
-from papers.tiering import _growth, _guest, _phone, growth, guests, metadata
+from papers.ours import growing_image
+from papers.tiering import _growth, _guest, _phone, guests, metadata
 
 
 def test_every_cell_follows() -> None:
@@ -109,14 +110,14 @@ def test_a_guest_that_reads() -> None:
 @needs_tools
 def test_a_growing_image(monkeypatch: pytest.MonkeyPatch) -> None:
     """All is right after one correction, and without it the verdict is another."""
-    report = growth.growing.run(True)
+    report = growing_image.growing.run(True)
     assert [answer.holds for answer in report.answers if answer.must_hold] == [True]
     assert report.answers[0].measured == 100
     assert float(report.answers[1].measured) > 99  # by the machine's flag
     assert 10 < float(report.answers[2].measured) < 90  # with the write
     monkeypatch.setattr(_growth._Watched, "_correct", lambda _: None)
     _growth.grow.cache_clear()
-    report = growth.growing.run(True)
+    report = growing_image.growing.run(True)
     assert [answer.holds for answer in report.answers if answer.must_hold] == [False]
     _growth.grow.cache_clear()
 

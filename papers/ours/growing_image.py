@@ -4,10 +4,10 @@
 Chen, PhD thesis, PolyU 2016, chapter 4: the virtual machine knows a guest's blocks by their virtual
 address before it gives them a cluster, and passes one bit with each request. The recogniser below
 the host knows neither; what it is told too late it tells again. How the traffic is made:
-_growth.py.
+papers/tiering/_growth.py.
 """
 
-from lab.experiments import NOT_JUDGED, OURS, Answer, Report, Value, experiment
+from lab.experiments import NOT_JUDGED, Answer, Report, Value, experiment
 from lab.ext4_disks import IMAGES, PRESENT
 from nandwich.errors import RunError
 from papers.tiering import _growth
@@ -77,7 +77,7 @@ def _of_shape(name: str, growth: Growth) -> list[Answer]:
     "IC-grow",
     claim="guest's metadata told right while its image grows",
     unit="%",
-    where=OURS,
+    where="docs/papers/codesign.md",
     setup=f"mke2fs, then {ROUNDS} rounds (a quick run {QUICK_ROUNDS}, of the first alone) of six "
     "files of half a MiB in the mean, each in a new folder, without flex_bg, in a guest's ext4 of "
     "96 MiB; a qcow2 of clusters of 64 KiB that begins empty, a flush at the end of a round; "
