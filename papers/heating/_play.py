@@ -92,6 +92,7 @@ class Setup:
     bar: int = BAR
     period_s: int = 0  # lazy healing; 0: eager
     idle_us: int = 0  # least gap to heal in; 0: as long as a healing takes
+    fixed: bool = True  # the period, as in the thesis's tests; else it shrinks as the list grows
     pauses: bool = False  # of half a minute, after each 2,000 requests
     heal_time: str = "3 s"
     block_pages: int = 256
@@ -145,7 +146,11 @@ def play(setup: Setup, quick: bool, requests: int = 0) -> Outcome:
         part.set("ecc_bytes", ECC_BYTES)
     wear = {"heal": 1, "heal_cycles": setup.bar, "threshold": setup.threshold}
     if setup.period_s:
-        wear |= {"heal_period_s": setup.period_s, "heal_idle_us": setup.idle_us}
+        wear |= {
+            "heal_period_s": setup.period_s,
+            "heal_idle_us": setup.idle_us,
+            "heal_fixed": setup.fixed,
+        }
     device = _native.ReplayDevice(
         part,
         setup.layer,

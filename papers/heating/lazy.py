@@ -136,7 +136,7 @@ def _answers(quick: bool) -> list[Answer]:
             paused,
             verdict=NOT_JUDGED,
             why="half a minute without a request after each 2,000 is our invention: healings "
-            "fall into it, as in the thesis",
+            "fall into it, as in the thesis, and none is forced",
             part="pauses",
             claim="worst, overhead and period with pauses",
             published=f"{WORST}, {OVERHEAD}, {PERIOD}",

@@ -268,6 +268,8 @@ private:
                 choice.heal.cycles = static_cast<uint16_t>(value);
             } else if (key == "heal_period_s") {
                 choice.heal.period_s = static_cast<uint32_t>(value);
+            } else if (key == "heal_fixed") {
+                choice.heal.fixed = value != 0 ? 1 : 0;
             } else if (key == "heal_idle_us") {
                 choice.heal.idle_us = static_cast<uint32_t>(value);
             } else if (key == "threshold") {

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from lab.experiments import NOT_JUDGED, NOT_REACHABLE, Answer
-from papers.heating import curves, errors, intervals, lazy, stages
+from papers.heating import curves, errors, intervals, lazy, period, stages
 from papers.heating._play import BAR, PUBLISHED, Outcome, Setup, play
 
 
@@ -141,7 +141,7 @@ def test_early_healing_spares_errors_where_they_grow(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(errors, "curve", lambda: late)
     assert not price().holds
     assert float(price().measured) < -1
-    monkeypatch.setattr(errors, "curve", lambda: "0:20000000")
+    monkeypatch.setattr(errors, "curve", lambda: "0:20000000 75:20000000 100:20000000")
     assert not price().holds
     assert abs(float(price().measured)) < 1
 
@@ -151,3 +151,12 @@ def test_the_rate_is_that_of_the_curve() -> None:
     bits."""
     assert abs(errors.rate_at(100) - 2e-4) < 3 * (2e-4 / 134e6) ** 0.5
     assert abs(errors.rate_at(75) - 5.98e-5) < 3 * (5.98e-5 / 134e6) ** 0.5
+
+
+def test_a_period_that_shrinks_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Switched off, the worst response stays as long."""
+    assert period._answer(True, 60).holds
+    fixed = partial(period.lazily, fixed=True)
+    monkeypatch.setattr(period, "lazily", lambda *run: fixed(*run[:3]))
+    assert not period._answer(True, 60).holds
+    assert period._answer(True, 60).measured == 0
