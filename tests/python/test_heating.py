@@ -8,8 +8,9 @@ from functools import partial
 import pytest
 
 from lab.experiments import NOT_JUDGED, NOT_REACHABLE, Answer
-from papers.heating import curves, errors, intervals, lazy, period, stages
+from papers.heating import curves, errors, intervals, lazy, stages
 from papers.heating._play import BAR, PUBLISHED, Outcome, Setup, play
+from papers.ours import heal_period
 
 
 def test_dispersed_heating_disperses() -> None:
@@ -155,8 +156,8 @@ def test_the_rate_is_that_of_the_curve() -> None:
 
 def test_a_period_that_shrinks_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switched off, the worst response stays as long."""
-    assert period._answer(True, 60).holds
-    fixed = partial(period.lazily, fixed=True)
-    monkeypatch.setattr(period, "lazily", lambda *run: fixed(*run[:3]))
-    assert not period._answer(True, 60).holds
-    assert period._answer(True, 60).measured == 0
+    assert heal_period._answer(True, 60).holds
+    fixed = partial(heal_period.lazily, fixed=True)
+    monkeypatch.setattr(heal_period, "lazily", lambda *run: fixed(*run[:3]))
+    assert not heal_period._answer(True, 60).holds
+    assert heal_period._answer(True, 60).measured == 0

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""D-period: lazy healing's period, as long as it is set or shrinking as the heating list grows.
+"""heal-period: lazy healing's period, as long as it is set or shrinking as the heating list grows.
 
 The thesis tests periods of 60 and 600 s (D-2.16) and advises one that adapts, without a rule. Ours
 shrinks in proportion to the room that is left on the list. It shows where healings are forced: here
 blocks are healed in gaps as long as a healing, which hardly any of the six workloads has.
 """
 
-from lab.experiments import OURS, Answer, Report, Value, experiment
+from lab.experiments import Answer, Report, Value, experiment
 from papers.heating._play import PUBLISHED, SETUP, Outcome, Setup, play
 
 NAME = "filecopy"
@@ -44,10 +44,10 @@ def _answer(quick: bool, period_s: int) -> Answer:
 
 
 @experiment(
-    "D-period",
+    "heal-period",
     claim="a period that shrinks as the heating list grows, against a fixed one: worst response",
     unit="%",
-    where=OURS,
+    where="docs/wear.md",
     setup=SETUP + ". Lazy healing under DHeating, in gaps of 3 s or more, forced after a period "
     "and when more than a block in 32 waits",
 )
