@@ -9,11 +9,12 @@
  *   bulk.c       runs of bytes, and pins
  *   slots.c      the slow sides of the guard
  *   vm.c         opening, flush, discard
+ *   map.c        ranges that come from elsewhere
  */
 #ifndef NANDWICH_VM_FRAMES_H
 #define NANDWICH_VM_FRAMES_H
 
-#include "nandwich/vm.h"
+#include "nandwich/vm_map.h"
 
 /* What the short ways of misses and moves are made of. INLINE: in place even where code is built
  * for size, as a call would cost half of what is called. APART: never in place, so that what stands
@@ -41,6 +42,7 @@
 /* nw_vm_pin() handed the page out for writing: it must not become clean. Cleared with the last pin
  * of this kind. Of slots it is not kept: their write tags tell. */
 #define NW_VM_WRITER 0x04U
+#define NW_VM_FIXED 0x08U /* of a read-only map */
 
 struct nw_vm_frame {
     uint32_t tag;   /* where its page begins: the low bits of the address */
@@ -135,6 +137,30 @@ NW_VM_INLINE int nw_vm_look_up(const struct nw_vm *vm, uintptr_t address, uint16
     }
     *frame = at;
     return 1;
+}
+
+/* The map that an address lies in; NULL: none. */
+static inline struct nw_vm_map *nw_vm_map_at(const struct nw_vm *vm, uintptr_t address)
+{
+    struct nw_vm_map *map = vm->maps;
+
+    while (map != NULL && address - map->address >= map->bytes) {
+        map = map->next;
+    }
+    return map;
+}
+
+/* The page in a frame is written from now on. */
+static inline int nw_vm_soil(struct nw_vm *vm, uint16_t frame, uintptr_t address)
+{
+    struct nw_vm_frame *held = &vm->frame[frame];
+
+    if ((held->state & NW_VM_FIXED) != 0) {
+        vm->error_at = address;
+        return NW_ERR_READ_ONLY;
+    }
+    held->state |= NW_VM_DIRTY;
+    return NW_OK;
 }
 
 static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
