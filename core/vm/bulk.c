@@ -308,7 +308,8 @@ static int is_zero_page(const struct nw_vm *vm, uintptr_t address)
     }
     page = nw_vm_page_of(vm, address);
     return !nw_vm_unit_written(vm, page >> vm->unit_shift) &&
-           nw_vm_resident(vm, page) == NW_VM_NONE && nw_vm_map_at(vm, address) == NULL;
+           nw_vm_resident(vm, page) == NW_VM_NONE &&
+           (vm->mapped == NULL || vm->mapped->find(vm, address) == NULL);
 }
 
 NW_VM_APART int fill_slowly(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)

@@ -45,7 +45,8 @@ static int make_room(struct nw_vm *vm, uint32_t tag)
 static int fault(struct nw_vm *vm, uint32_t tag, enum nw_vm_want want, uint16_t *frame)
 {
     uint16_t *bucket = nw_vm_bucket_of(vm, tag);
-    const struct nw_vm_map *map = nw_vm_map_at(vm, nw_vm_begin(vm, tag));
+    const struct nw_vm_map *map =
+        vm->mapped != NULL ? vm->mapped->find(vm, nw_vm_begin(vm, tag)) : NULL;
     int is_fixed = map != NULL && map->kind == NW_VM_MAP_READ_ONLY;
     uint16_t room;
     int error;

@@ -2,6 +2,69 @@
 /* Ranges whose first content comes from elsewhere. */
 #include "frames.h"
 
+static struct nw_vm_map *find(const struct nw_vm *vm, uintptr_t address)
+{
+    struct nw_vm_map *map = vm->maps;
+
+    while (map != NULL && address - map->address >= map->bytes) {
+        map = map->next;
+    }
+    return map;
+}
+
+static int fill(struct nw_vm *vm, uint32_t page, uint8_t *to, size_t n)
+{
+    uintptr_t address = nw_vm_address_of(vm, page);
+    struct nw_vm_map *map = find(vm, address);
+    int error = map->read(map, address - map->address, to, n);
+
+    vm->error_at = address;
+    return error < 0 ? error : (int)NW_OK;
+}
+
+static int load(struct nw_vm *vm, uint32_t page, uint8_t *to)
+{
+    vm->stats.mapped++;
+    return fill(vm, page, to, vm->frame_bytes);
+}
+
+static int prepare(struct nw_vm *vm, uint32_t unit)
+{
+    uint32_t first = unit << vm->unit_shift;
+    uint32_t page = first;
+    uint32_t end = first + nw_vm_unit_pages(vm);
+
+    while (page < end && nw_vm_resident(vm, page) != NW_VM_NONE) {
+        page++;
+    }
+    if (page == end || find(vm, nw_vm_address_of(vm, first)) == NULL) {
+        return NW_OK;
+    }
+    vm->stats.merges++;
+    return fill(vm, first, vm->sector, vm->block->sector_bytes);
+}
+
+static int store(struct nw_vm *vm, uint32_t page)
+{
+    uintptr_t address = nw_vm_address_of(vm, page);
+    struct nw_vm_map *map = find(vm, address);
+    uint16_t frame = nw_vm_resident(vm, page);
+    int error;
+
+    if (map == NULL || map->kind != NW_VM_MAP_SHARED) {
+        return 1;
+    }
+    error = map->write(map, address - map->address, nw_vm_memory_of(vm, frame), vm->frame_bytes);
+    if (error < 0) {
+        vm->error_at = address;
+        return error;
+    }
+    nw_vm_saved(vm, frame);
+    return NW_OK;
+}
+
+static const struct nw_vm_mapped mapped = {find, load, prepare, store};
+
 static int check(const struct nw_vm *vm, const struct nw_vm_map *map)
 {
     uintptr_t offset = map->address - vm->base;
@@ -51,6 +114,7 @@ int nw_vm_map(struct nw_vm *vm, struct nw_vm_map *map)
     if (error == NW_OK) {
         map->next = vm->maps;
         vm->maps = map;
+        vm->mapped = &mapped;
     }
     return error;
 }

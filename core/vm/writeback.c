@@ -57,27 +57,6 @@ static int mirror(struct nw_vm *vm, uint32_t unit)
     return error;
 }
 
-static struct nw_vm_map *map_of(const struct nw_vm *vm, uint32_t page)
-{
-    return nw_vm_map_at(vm, nw_vm_address_of(vm, page));
-}
-
-/* n bytes from a page on, that or a unit, which the device never held. */
-static int first_content(struct nw_vm *vm, struct nw_vm_map *map, uint32_t page, uint8_t *to,
-                         size_t n)
-{
-    uintptr_t address = nw_vm_address_of(vm, page);
-    int error;
-
-    if (map == NULL) {
-        memset(to, 0, n);
-        return NW_OK;
-    }
-    error = map->read(map, address - map->address, to, n);
-    vm->error_at = address;
-    return error < 0 ? error : (int)NW_OK;
-}
-
 int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame)
 {
     uint32_t unit = page >> vm->unit_shift;
@@ -85,11 +64,12 @@ int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame)
     uint8_t *to = nw_vm_memory_of(vm, frame);
 
     if (!nw_vm_unit_written(vm, unit)) {
-        struct nw_vm_map *map = map_of(vm, page);
-
-        vm->stats.zero_pages += map == NULL;
-        vm->stats.mapped += map != NULL;
-        return first_content(vm, map, page, to, vm->frame_bytes);
+        if (vm->mapped != NULL && vm->mapped->find(vm, nw_vm_address_of(vm, page)) != NULL) {
+            return vm->mapped->load(vm, page, to);
+        }
+        memset(to, 0, vm->frame_bytes);
+        vm->stats.zero_pages++;
+        return NW_OK;
     }
     if (vm->unit_shift == 0) {
         return read_unit(vm, unit, to);
@@ -119,8 +99,7 @@ static int has_writer(const struct nw_vm *vm, const struct nw_vm_frame *held)
     return found;
 }
 
-/* The page is on the device now. */
-static void saved(struct nw_vm *vm, uint16_t frame)
+void nw_vm_saved(struct nw_vm *vm, uint16_t frame)
 {
     struct nw_vm_frame *held = &vm->frame[frame];
 
@@ -139,15 +118,13 @@ static int prepare(struct nw_vm *vm, uint32_t unit)
 {
     uint32_t page = unit << vm->unit_shift;
     uint32_t end = page + nw_vm_unit_pages(vm);
-    struct nw_vm_map *map = map_of(vm, page);
-    int is_written = nw_vm_unit_written(vm, unit);
 
     if (vm->sector_unit == unit) {
         return NW_OK;
     }
-    if (!is_written && map == NULL) {
+    if (!nw_vm_unit_written(vm, unit)) {
         memset(vm->sector, 0, vm->block->sector_bytes);
-        return NW_OK;
+        return vm->mapped != NULL ? vm->mapped->prepare(vm, unit) : (int)NW_OK;
     }
     while (page < end && nw_vm_resident(vm, page) != NW_VM_NONE) {
         page++;
@@ -156,9 +133,7 @@ static int prepare(struct nw_vm *vm, uint32_t unit)
         return NW_OK;
     }
     vm->stats.merges++;
-    page = unit << vm->unit_shift;
-    return is_written ? mirror(vm, unit)
-                      : first_content(vm, map, page, vm->sector, vm->block->sector_bytes);
+    return mirror(vm, unit);
 }
 
 static int gather(struct nw_vm *vm, uint32_t unit)
@@ -189,36 +164,19 @@ static int gather(struct nw_vm *vm, uint32_t unit)
         uint16_t frame = nw_vm_resident(vm, first + index);
 
         if (frame != NW_VM_NONE) {
-            saved(vm, frame);
+            nw_vm_saved(vm, frame);
         }
     }
     return NW_OK;
 }
 
-/* A page of a shared map goes to its source, whatever unit it lies in. */
-static int store_mapped(struct nw_vm *vm, struct nw_vm_map *map, uint32_t page)
-{
-    uintptr_t address = nw_vm_address_of(vm, page);
-    uint16_t frame = nw_vm_resident(vm, page);
-    int error = map->write(map, address - map->address, nw_vm_memory_of(vm, frame),
-                           vm->frame_bytes);
-
-    if (error < 0) {
-        vm->error_at = address;
-        return error;
-    }
-    saved(vm, frame);
-    return NW_OK;
-}
-
 int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
 {
-    struct nw_vm_map *map = map_of(vm, page);
     uint32_t unit = page >> vm->unit_shift;
     int error;
 
-    if (map != NULL && map->kind == NW_VM_MAP_SHARED) {
-        return store_mapped(vm, map, page);
+    if (vm->mapped != NULL && (error = vm->mapped->store(vm, page)) <= 0) {
+        return error;
     }
     if (vm->unit_shift != 0) {
         error = gather(vm, unit);
@@ -227,7 +185,7 @@ int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
 
         error = write_unit(vm, unit, nw_vm_memory_of(vm, frame));
         if (error == NW_OK) {
-            saved(vm, frame);
+            nw_vm_saved(vm, frame);
         }
     }
     if (error == NW_OK) {

@@ -147,6 +147,7 @@ struct nw_vm_needs {
 struct nw_vm_frame;
 struct nw_vm_order;
 struct nw_vm_map;
+struct nw_vm_mapped;
 
 /* One virtual memory. The caller owns the struct and reads stats and the copied configuration; the
  * rest is the run time's own. What every miss reads comes first: small processors reach the front
@@ -187,6 +188,7 @@ struct nw_vm {
     uint8_t bounce[NW_VM_ACCESS_MAX];
     uint32_t heaps;            /* opened in it so far; see heap.h */
     struct nw_vm_map *maps;    /* vm_map.h */
+    const struct nw_vm_mapped *mapped; /* NULL until there is one */
 };
 
 #define NW_VM_NO_UNIT 0xFFFFFFFFUL
