@@ -37,6 +37,9 @@ static cl::opt<unsigned>
             cl::desc("Nandwich: bytes of RAM for the hottest globals (0: none)"));
 static cl::opt<std::string> Plan("nw-plan", cl::init(""),
                                  cl::desc("Nandwich: places of NW_VM variables"));
+static cl::opt<std::string>
+    References("nw-references", cl::init(""),
+               cl::desc("Nandwich: a file for what the source does with NW_VM variables"));
 static cl::list<std::string> Plain("nw-plain", cl::CommaSeparated,
                                    cl::desc("Nandwich: functions that touch no virtual memory"));
 
@@ -45,7 +48,7 @@ const Options &options()
     static Options Current;
 
     Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode,   Windows && !Trace, Trace, Count,
-               Native,     Tagged,     Statics,    Plan};
+               Native,     Tagged,     Statics,    Plan,       References};
     return Current;
 }
 

@@ -30,6 +30,7 @@ struct Options {
     bool Tagged;      // only variables marked NW_VM are virtual (tagged.h)
     uint32_t StaticsBytes; // RAM for globals that would be virtual; of a whole program only
     std::string Plan; // where they go; empty: their accesses are recorded
+    std::string References; // a file for what the source refers to, in the place of a recording
 };
 
 const Options &options();

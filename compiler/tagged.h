@@ -102,6 +102,10 @@ void recordTagged(llvm::Module &M, const std::vector<TaggedVariable> &Tagged, co
 // A layout: accesses go to the run time, variables have addresses and no memory.
 void placeTagged(llvm::Module &M, const std::vector<TaggedVariable> &Tagged, const Origins &From);
 
+// No trace: what the source refers to, as text to a file.
+void writeReferences(llvm::Module &M, const std::vector<TaggedVariable> &Tagged,
+                     const Origins &From, const std::string &Path);
+
 } // namespace nandwich
 
 #endif

@@ -111,7 +111,12 @@ PreservedAnalyses TaggedPass::run(Module &M, ModuleAnalysisManager &)
     });
     spreadConstants(Tagged);
     Origins From = follow(M, Tagged);
-    if (checkTagged(M, Tagged, From)) {
+    if (!checkTagged(M, Tagged, From)) {
+        return PreservedAnalyses::none();
+    }
+    if (!options().References.empty()) {
+        writeReferences(M, Tagged, From, options().References);
+    } else {
         stripAttributes(M);
         if (Places) {
             placeTagged(M, Tagged, From);

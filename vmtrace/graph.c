@@ -135,16 +135,21 @@ static void take_sample(struct nw_graph *graph, uint32_t access)
     graph->sample[graph->sampled++] = access;
 }
 
-void nw_graph_access(struct nw_graph *graph, uint32_t element, int write)
+void nw_graph_refer(struct nw_graph *graph, uint32_t element, int write, uint32_t weight)
 {
     uint32_t *near = graph->near + (size_t)element * graph->count;
 
     list_first(graph, element);
-    graph->accesses[element]++;
-    graph->writes[element] += write != 0;
+    graph->accesses[element] += weight;
+    graph->writes[element] += write != 0 ? weight : 0;
     for (uint32_t at = 0; at < graph->listed; at++) {
-        near[graph->list[at]]++;
+        near[graph->list[at]] += weight;
     }
-    near[element]--;
+    near[element] -= weight;
+}
+
+void nw_graph_access(struct nw_graph *graph, uint32_t element, int write)
+{
+    nw_graph_refer(graph, element, write, 1);
     take_sample(graph, element << 1 | (write != 0));
 }

@@ -97,7 +97,12 @@ static void to_buffer(struct node *node, uint32_t page)
     } else {
         into = one->last < other->last ? one : other;
     }
-    node->result.flash_writes += into->page != page && !into->in_flash;
+    if (into->page != page && !into->in_flash) {
+        if (node->written != NULL && node->result.flash_writes < node->most_written) {
+            node->written[node->result.flash_writes] = into->page;
+        }
+        node->result.flash_writes++;
+    }
     node->result.to_buffer++;
     *into = (struct buffer){.page = page, .in_flash = 0, .last = node->now++};
 }
@@ -129,10 +134,19 @@ uint32_t nw_node_fault(struct node *node, uint32_t page)
 int nw_node_run(const uint32_t *accesses, uint64_t count, uint32_t repeat, const uint32_t *page,
                 uint32_t pages, uint32_t frames, struct nw_node_result *result)
 {
+    return nw_node_writes(accesses, count, repeat, page, pages, frames, NULL, 0, result);
+}
+
+int nw_node_writes(const uint32_t *accesses, uint64_t count, uint32_t repeat, const uint32_t *page,
+                   uint32_t pages, uint32_t frames, uint32_t *written, uint64_t most,
+                   struct nw_node_result *result)
+{
     struct node node;
     int error = nw_node_open(&node, pages, frames);
 
     if (error == NW_OK) {
+        node.written = written;
+        node.most_written = most;
         nw_node_start(&node);
         for (uint32_t turn = 0; turn < repeat; turn++) {
             nw_node_play(&node, accesses, count, page);

@@ -23,6 +23,8 @@ struct node {
     struct buffer buffer[2];
     uint64_t now;
     struct nw_node_result result;
+    uint32_t *written; /* NULL, or where the pages of flash writes go, one after another */
+    uint64_t most_written;
 };
 
 /* NW_OK, NW_ERR_CONFIG, NW_ERR_RAM; close it in each case. */

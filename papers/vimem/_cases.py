@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from nandwich.vmtrace import layout
-from papers.vimem import _programs, _rig
+from papers.vimem import _programs, _rig, _source
 from papers.vimem._rig import Cost
 
 SCENARIOS = ("none", "query", "light")
@@ -50,11 +50,12 @@ def _laid(
 def tinydb_layouts() -> Layouts:
     """What is known is nothing, the source, or five nodes' traces of a scenario."""
     known: dict[str, list[Sequence[_programs.Access]]] = {
-        "source": list(_programs.tinydb_source()),
         "none": [_programs.tinydb("none", node) for node in TRACED],
         "query": [_programs.tinydb("query", node) for node in TRACED],
     }
-    return _laid(_programs.TINYDB, known)
+    layouts = _laid(_programs.TINYDB, known)
+    layouts["source", "published"] = _source.tinydb_pages()
+    return layouts
 
 
 @cache
@@ -99,8 +100,8 @@ def mate(quick: bool) -> tuple[Case, ...]:
     for scenario in _programs.MATE_SCENARIOS:
         runs = [_rig.packed(_programs.mate(scenario, node)) for node in _nodes(quick)]
         for (name, method), pages in mate_layouts().items():
-            cost = _rig.average([_rig.run(one, pages, 1) for one in runs])
-            found.append(Case("Mate-like", scenario, name, method, cost))
+            each = tuple(_rig.run(one, pages, 1) for one in runs)
+            found.append(Case("Mate-like", scenario, name, method, _rig.average(each), each))
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from lab.device.boards import ATMEGA128
 from nandwich import _native
 from nandwich.compiler.tagged import Placement, Variable
 from nandwich.run.measure import scratch
+from papers.vimem import _source
 from papers.vimem._programs import PAGE, WHOLE, Access, Events, Variables
 from papers.vimem._rig import Cost, Pages
 
@@ -25,7 +26,6 @@ MICA2 = tagged.Node(_BYTE_NS, 16_300 - 268 * _BYTE_NS // 1000)
 
 _FLAGS = ["-Os"]
 _STACK = 256  # so that 12 pages in RAM and the tables of 60 fit 4 KB
-_KINDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t"}
 _TEXT = """#include <avr/pgmspace.h>
 #include <stdint.h>
 #include "nandwich/guest.h"
@@ -97,9 +97,8 @@ def text(run: Run) -> str:
     declared, cases = [], []
     elements = run.variables.elements()
     for name, count, size in run.variables.table:
-        kind_of = _KINDS.get(size, f"struct {{ uint8_t byte[{size}]; }}")
-        part = "" if size in _KINDS else ".byte[0]"
-        declared.append(f"NW_VM volatile {kind_of} {name}[{count}];")
+        part = "" if size in _source.KINDS else ".byte[0]"
+        declared.append(_source.declaration(name, count, size))
         own = elements[name]
         index = "0" if len(own) == 1 else f"element - {own[0]}U"
         label = f"{own[0]}" if len(own) == 1 else f"{own[0]} ... {own[-1]}"

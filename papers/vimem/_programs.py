@@ -81,7 +81,7 @@ def _dealt() -> tuple[tuple[str, int, int], ...]:
 TINYDB = Variables(_dealt())
 
 
-class _Handlers:
+class Handlers:
     """What the event handlers touch; each in a fixed order, as code does."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -101,14 +101,18 @@ class _Handlers:
         for number in range(first, first + count):
             self.made.append((elements[number % len(elements)], write))
 
+    def count_down(self, name: str, count: int) -> None:
+        """Entries of three fields: whether it runs, what is left of it, and a third."""
+        elements = self.at[name]
+        for number in range(count):
+            at, left = elements[3 * number], elements[3 * number + 1]
+            self.made += [(at, False), (left, False), (left, True)]
+
     def tick(self) -> None:
         """The timer component: every timer counts down, the few that are due fire."""
         self.change("word0", "flag0")
         self.read("flag1")
-        for timer in range(6):
-            self.made.append((self.at["timers"][timer * 3], False))
-            self.made.append((self.at["timers"][timer * 3 + 1], False))
-            self.made.append((self.at["timers"][timer * 3 + 1], True))
+        self.count_down("timers", 6)
         self.read("half0", "flag2")
 
     def clock(self) -> None:
@@ -197,7 +201,7 @@ def tinydb(scenario: str, node: int, seconds: int = 1000) -> tuple[Access, ...]:
 def tinydb_events(scenario: str, node: int, seconds: int = 1000) -> Events:
     """The same, of each event by itself."""
     chance = random.Random(f"{scenario} {node}")
-    handlers = _Handlers(chance)
+    handlers = Handlers(chance)
     events = []
     for name, gap in RATES[scenario].items():
         at = chance.random() * gap
@@ -211,16 +215,6 @@ def tinydb_events(scenario: str, node: int, seconds: int = 1000) -> Events:
         found.append(tuple(handlers.made))
         handlers.made.clear()
     return tuple(found)
-
-
-def tinydb_source() -> list[list[Access]]:
-    """References in the order of the source, a list a function: no loops, no calls."""
-    found = []
-    for name in ("tick", "clock", "receive", "beacon", "sample", "send", "manage"):
-        handlers = _Handlers(random.Random(1))
-        getattr(handlers, name)()
-        found.append(list(dict.fromkeys(handlers.made)))
-    return found
 
 
 # ---- like Mate ----

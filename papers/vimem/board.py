@@ -126,6 +126,53 @@ def faults(node: tagged.Node) -> list[Answer]:
 
 
 @experiment(
+    "V9a",
+    claim="12 pages in RAM: RAM for each further page of data",
+    published=3.5,
+    unit="B",
+    judges_quick=True,
+    where="figure 9 (a), section 6.3.3",
+    setup=_SETUP.format(
+        "programs of 12 to 60 pages of 4-byte variables, 12 pages in RAM",
+        "an array of as many bytes; frames, tables and all else that our run time keeps in RAM, no "
+        "driver, no stack",
+    ),
+)
+def further_pages(_quick: bool) -> Report:
+    """What the tables of 60 pages take beyond those of 12."""
+    _check_board()
+    ram = {}
+    for pages in (12, 60):
+        bytes_ = pages * _programs.PAGE
+        ram[pages] = tagged_cost.memory([("many", bytes_ // 4, 4)], 12).ram
+    page = (ram[60] - ram[12]) / 48
+    share = 100 * ram[60] / (60 * _programs.PAGE)
+    return Report(
+        answers=[
+            Answer(
+                round(page, 2),
+                holds=near(page, 3.5, points=0.05),
+                part="page",
+                why="ours keeps a pointer, a byte and a bit and a half for each",
+                tolerance="0.05 B: published in tenths",
+            ),
+            Answer(
+                round(share, 1),
+                holds=near(share, 22, points=0.5),
+                part="largest",
+                claim="60 pages of data, 12 in RAM: RAM, of the data",
+                published=22,
+                unit="%",
+                why="3,472 B by the published numbers of RAM for a frame and a page",
+                tolerance="half a point: published as a whole one",
+            ),
+        ],
+        columns=("pages of data", "RAM"),
+        rows=list(ram.items()),
+    )
+
+
+@experiment(
     "V-RAM",
     claim="TinyDB-like, a page in RAM: RAM saved",
     published=255,

@@ -17,7 +17,7 @@ from papers.vimem._cases import Case
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_OUR_PROGRAM = "the program is ours: its numbers of variables, bytes and accesses are the paper's"
+OUR_PROGRAM = "the program is ours: its numbers of variables, bytes and accesses are the paper's"
 #: The heuristic's numbers that the document leaves open.
 _HEURISTIC = (
     "the document's heuristic: a list of a page, arrays of up to 33 B whole, groups of up to 33 B "
@@ -30,20 +30,27 @@ _GAPS = "; ".join(
 )
 
 
-def _nodes(published: str, ours: str) -> str:
+def _nodes(published: str, ours: str, source: str = "") -> str:
     """The set-up of figures 6 and 7."""
     return (
         "published: Mica2 with a page of 264 B in RAM, 50 nodes for 1000 s in a simulator, traces "
         f"from five of them; {published}; groups of an eighth of a page as an example, neither "
         "the threshold of writes nor how many elements are grouped told. Ours: on our simulator "
-        f"of its run time {ours}; nodes 100 to 149, traces of nodes 0 to 4; {_HEURISTIC}"
+        f"of its run time {ours}; nodes 100 to 149, traces of nodes 0 to 4; {_HEURISTIC}{source}"
     )
 
 
-_TINYDB = _nodes(
+TINYDB = _nodes(
     "TinyDB, 75 variables of 569 B, without a query, with one, and with a light one too",
     "a program with as many variables and bytes (41 of 1 B, 16 of 2, 10 of 4, 8 arrays of 32 to "
     f"96 B) in shuffled order; its handlers and the seconds between their events, {_GAPS}",
+    "; from the source: `nandwich layout --from-source` of the same handlers in C, a reference ten "
+    "times for each loop around it, often written from the mean of writes",
+)
+MATE = _nodes(
+    "Mate, an array of 792 B; no program, a counter, an aggregation",
+    "an interpreter's fetches from such an array, 8 capsules of 99 B; once a second 4 B and "
+    "the 24 or 47 of the capsule's code, each 30th second another capsule too",
 )
 _GENERATED = (
     "published: Mica2, straight-line programs of 4-byte elements that follow a trace of TinyDB "
@@ -72,13 +79,13 @@ _MATE_SAMPLE = f"node {_board_cases.NODE}, first fit and layouts from the counte
 _GENERATED_SAMPLE = "{} of 12 pages in RAM"
 
 
-def _near(measured: float, published: float, *, digits: int = 1, **others: Any) -> Answer:
+def near_figure(measured: float, published: float, *, digits: int = 1, **others: Any) -> Answer:
     """Within _FIGURE percent, or what else is given; one that holds needs no reason."""
     within = others.pop("percent", 0.0), others.pop("points", 0.0)
     percent, points = within if any(within) else (_FIGURE, 0.0)
     others.setdefault("tolerance", _FIGURE_WHY)
     holds = near(measured, published, percent=percent, points=points)
-    others.setdefault("why", "" if holds else _OUR_PROGRAM)
+    others.setdefault("why", "" if holds else OUR_PROGRAM)
     return Answer(
         round(measured, digits),
         holds=holds,
@@ -87,12 +94,12 @@ def _near(measured: float, published: float, *, digits: int = 1, **others: Any) 
     )
 
 
-def _bound(measured: float, published: str, *, digits: int = 2, **others: Any) -> Answer:
+def bound(measured: float, published: str, *, digits: int = 2, **others: Any) -> Answer:
     """Of which the document prints a bound alone, on a program that we do not have."""
     return Answer(
         round(measured, digits),
         verdict=NOT_JUDGED,
-        why=f"a bound alone is printed; {_OUR_PROGRAM}",
+        why=f"a bound alone is printed; {OUR_PROGRAM}",
         published=published,
         **others,
     )
@@ -200,7 +207,7 @@ def _draw_tinydb(cases: Sequence[Case], axes: "Axes") -> None:
     published=1,
     unit="%",
     where="figure 6 (a)",
-    setup=_TINYDB,
+    setup=TINYDB,
 )
 def faults(quick: bool) -> Report:
     """Four layouts as published and three of ours in three scenarios; means of the nodes."""
@@ -222,17 +229,17 @@ def _own_faults(cases: tuple[Case, ...]) -> list[Answer]:
     query, none = (_cases.of(cases, name, name, "published") for name in ("query", "none"))
     ours = _cases.of(cases, "query", "query", "ours")
     return [
-        _near(
+        near_figure(
             query.share,
             1,
             digits=2,
             percent=_ABOUT,
-            why=f"{_OUR_PROGRAM}; {query.faults:.0f} faults of {query.accesses:.0f} accesses, "
+            why=f"{OUR_PROGRAM}; {query.faults:.0f} faults of {query.accesses:.0f} accesses, "
             f"published about 3,000; our layout has {ours.share:.2f} %",
             part="query",
             tolerance=_ABOUT_WHY,
         ),
-        _near(
+        near_figure(
             none.share,
             5,
             digits=2,
@@ -253,7 +260,7 @@ def fewer_faults(cases: tuple[Case, ...]) -> Iterator[Answer]:
     def count(scenario: str, known: str, method: str = "published") -> float:
         return _cases.of(cases, scenario, known, method).faults
 
-    yield _bound(
+    yield bound(
         min(
             _rig.fewer(count(name, "source"), count(name, "nothing", "first fit"))
             for name in _cases.SCENARIOS
@@ -264,7 +271,7 @@ def fewer_faults(cases: tuple[Case, ...]) -> Iterator[Answer]:
         claim="fewer faults from the source alone than by first fit, least of three",
     )
     for name, what in (("none", "without a query"), ("query", "with a query")):
-        yield _near(
+        yield near_figure(
             _rig.fewer(count(name, name), count(name, "source")),
             60,
             points=_POINTS,
@@ -281,7 +288,7 @@ def fewer_faults(cases: tuple[Case, ...]) -> Iterator[Answer]:
     published=95,
     unit="%",
     where="figure 6 (b), section 6.2.2",
-    setup=f"{_TINYDB}. Time by the latencies of table 2; and measured, node {_board_cases.NODE} on "
+    setup=f"{TINYDB}. Time by the latencies of table 2; and measured, node {_board_cases.NODE} on "
     "the emulated ATmega128 with the page times of a Mica2",
 )
 def latency(quick: bool) -> Report:
@@ -314,7 +321,7 @@ def latency(quick: bool) -> Report:
 def _saved_latency(saved: dict[str, float], **others: Any) -> Answer:
     """The best of some scenarios."""
     each = ", ".join(f"{name} {one:.1f} %" for name, one in saved.items())
-    return _near(
+    return near_figure(
         max(saved.values()),
         95,
         points=0.5,
@@ -325,7 +332,7 @@ def _saved_latency(saved: dict[str, float], **others: Any) -> Answer:
 
 
 #: Whose trace a layout of a scenario is made from: its own; the light one has none.
-_OWN = {"none": "none", "query": "query", "light": "query"}
+OWN = {"none": "none", "query": "query", "light": "query"}
 
 
 def _writes(cases: Sequence[Case]) -> Iterator[Answer]:
@@ -334,10 +341,10 @@ def _writes(cases: Sequence[Case]) -> Iterator[Answer]:
     own = [
         one.flash_writes
         for case in cases
-        if case.method == "published" and _OWN[case.situation] == case.known
+        if case.method == "published" and OWN[case.situation] == case.known
         for one in case.each
     ]
-    yield _near(
+    yield near_figure(
         median_low(own),
         2,
         points=_PAGES,
@@ -357,7 +364,7 @@ def _writes(cases: Sequence[Case]) -> Iterator[Answer]:
         ),
         key=lambda of: of[0].flash_writes,
     )
-    yield _near(
+    yield near_figure(
         most.flash_writes,
         1696,
         digits=0,
@@ -403,11 +410,7 @@ def _latencies(cases: Sequence[Case], axes: "Axes") -> None:
     published=6,
     unit="faults",
     where="figure 7",
-    setup=_nodes(
-        "Mate, an array of 792 B; no program, a counter, an aggregation",
-        "an interpreter's fetches from such an array, 8 capsules of 99 B; once a second 4 B and "
-        "the 24 or 47 of the capsule's code, each 30th second another capsule too",
-    ),
+    setup=MATE,
 )
 def mate(quick: bool) -> Report:
     """No program, a counter, an aggregation; a page in RAM. Means of the nodes."""
@@ -479,7 +482,7 @@ def _resident(cases: tuple[Case, ...], counts: Sequence[int]) -> list[Answer]:
     }
     best = max(saved, key=lambda count: saved[count])
     return [
-        _bound(share, "< 5", part="share"),
+        bound(share, "< 5", part="share"),
         *_without_faults(
             {
                 known: [cost(count, known, "published").faults for count in counts]
@@ -487,7 +490,7 @@ def _resident(cases: tuple[Case, ...], counts: Sequence[int]) -> list[Answer]:
             },
             counts,
         ),
-        _near(
+        near_figure(
             saved[best],
             3995,
             digits=0,
@@ -533,7 +536,7 @@ def _saved_ram() -> list[Answer]:
         return []
     few, all_of = _board_cases.ram_saved(12, 1), _board_cases.ram_saved(12, 12)
     return [
-        _near(
+        near_figure(
             few,
             90,
             points=2,
@@ -541,7 +544,7 @@ def _saved_ram() -> list[Answer]:
             claim="RAM saved with one page in it, about",
             tolerance="2 points: published as about a round figure; a page is 8 of them",
         ),
-        _near(
+        near_figure(
             -all_of,
             4,
             points=0.5,
@@ -590,9 +593,9 @@ def _sixty(cases: tuple[Case, ...]) -> Iterator[Answer]:
         part = "first fit" if known == "nothing" else known
         claim = f"60 pages, 12 in RAM: faults, {what}"
         if known == "all":
-            yield _bound(cost.share, f"< {share}", part=part, claim=claim)
+            yield bound(cost.share, f"< {share}", part=part, claim=claim)
         else:
-            yield _near(
+            yield near_figure(
                 cost.share,
                 share,
                 digits=2,
@@ -602,7 +605,7 @@ def _sixty(cases: tuple[Case, ...]) -> Iterator[Answer]:
             )
         each = (cost.latency_us - _rig.RESIDENT_US) / 10 / cost.share
         chance = near(cost.latency_us / 1000, ms, percent=_FIGURE)
-        yield _near(
+        yield near_figure(
             cost.latency_us / 1000,
             ms,
             digits=2,

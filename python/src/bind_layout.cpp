@@ -93,6 +93,17 @@ public:
         }
         nw_graph_access(&graph_, element, write);
     }
+    void refer(uint32_t element, bool write, uint32_t weight)
+    {
+        if (element >= graph_.count) {
+            throw nb::index_error("no such element");
+        }
+        referred_ += weight;
+        if (referred_ > UINT32_MAX) {
+            throw nb::value_error("weights add up to more than 2^32");
+        }
+        nw_graph_refer(&graph_, element, write, weight);
+    }
     // The next accesses of a trace; whether there are more.
     bool load(AccessTrace &trace, uint64_t most)
     {
@@ -224,13 +235,12 @@ private:
     nw_elements elements_ = {};
     nw_graph graph_ = {};
     uint64_t outside_ = 0;
+    uint64_t referred_ = 0; // weights of all references
 };
 
-// What accesses (element << 1 | write) cost on the node.
-Dict node_run(const std::vector<uint32_t> &accesses, uint32_t repeat, const Pages &page,
-              uint32_t frames)
+// How many pages; every access is to one of them.
+uint32_t check_run(const std::vector<uint32_t> &accesses, const Pages &page)
 {
-    nw_node_result result = {};
     uint32_t pages = 0;
 
     for (uint32_t one : page) {
@@ -244,9 +254,35 @@ Dict node_run(const std::vector<uint32_t> &accesses, uint32_t repeat, const Page
             throw nb::value_error("an access to no element");
         }
     }
+    return pages;
+}
+
+// What accesses (element << 1 | write) cost on the node.
+Dict node_run(const std::vector<uint32_t> &accesses, uint32_t repeat, const Pages &page,
+              uint32_t frames)
+{
+    const uint32_t pages = check_run(accesses, page);
+    nw_node_result result = {};
+
     checked(nw_node_run(accesses.data(), accesses.size(), repeat, page.data(), pages, frames,
                         &result));
     return as_dict(result);
+}
+
+// The page of each flash write of that run, in their order.
+Pages node_writes(const std::vector<uint32_t> &accesses, uint32_t repeat, const Pages &page,
+                  uint32_t frames)
+{
+    const uint32_t pages = check_run(accesses, page);
+    nw_node_result result = {};
+    Pages written;
+
+    for (int turn = 0; turn < 2; turn++) {
+        written.resize(result.flash_writes);
+        checked(nw_node_writes(accesses.data(), accesses.size(), repeat, page.data(), pages,
+                               frames, written.data(), written.size(), &result));
+    }
+    return written;
 }
 
 } // namespace
@@ -258,6 +294,8 @@ void bind_layout(nb::module_ &m)
              nb::arg("whole_bytes"), nb::arg("list_bytes"))
         .def("begin", &Layouter::begin, "Another node's accesses, or another function's.")
         .def("access", &Layouter::access, nb::arg("element"), nb::arg("write"))
+        .def("refer", &Layouter::refer, nb::arg("element"), nb::arg("write"), nb::arg("weight"),
+             "A reference in a source: as so many accesses, of which none is played.")
         .def("load", &Layouter::load, nb::arg("trace"), nb::arg("most"),
              "So many more accesses of a trace; whether there are more.")
         .def("first_fit", &Layouter::first_fit, nb::arg("page_bytes"))
@@ -278,4 +316,6 @@ void bind_layout(nb::module_ &m)
         .def_prop_ro("outside", &Layouter::outside, "Accesses to no object.");
     m.def("node_run", &node_run, nb::arg("accesses"), nb::arg("repeat"), nb::arg("page"),
           nb::arg("frames"), "What accesses (element << 1 | write) cost on a small node.");
+    m.def("node_writes", &node_writes, nb::arg("accesses"), nb::arg("repeat"), nb::arg("page"),
+          nb::arg("frames"), "The page of each flash write of such a run, in their order.");
 }

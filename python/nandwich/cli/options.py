@@ -4,7 +4,8 @@
 import errno
 import importlib.util
 import math
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -294,3 +295,11 @@ def scheduler_option(function: _Decorated) -> _Decorated:
         help="Who plays instead of --jobs: the workers of dask.distributed at tcp://HOST:PORT; "
         "local:4 starts four here.",
     )(function)
+
+
+def words(given: Sequence[str]) -> list[str]:
+    """--cflags as a shell would split it."""
+    try:
+        return [word for text in given for word in shlex.split(text)]
+    except ValueError as error:
+        raise InputError(f"--cflags: {error}") from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nandwich layout`: which variables share a page, from recorded accesses."""
+"""`nandwich layout`: which variables share a page, from recorded accesses or from the source."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,10 @@ from click.core import ParameterSource
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, Number, json_option, writable
+from nandwich.cli.options import SIZE, Number, json_option, words, writable
 from nandwich.compiler import tagged
 from nandwich.errors import InputError
-from nandwich.vmtrace import layout
+from nandwich.vmtrace import layout, references
 
 _DEFAULT = layout.Parameters()
 
@@ -25,9 +25,18 @@ _DEFAULT = layout.Parameters()
       nandwich layout node1.acc node2.acc -o app.layout
       nandwich layout node1.acc -o app.layout --method published --writes 20
       nandwich layout node3.acc --play app.layout --frames 1..12
+      nandwich layout --from-source app.c radio.c --cflags '-Iinc -DNODE=3' -o app.layout
     """,
 )
 @click.argument("paths", nargs=-1, required=True, metavar="TRACE...")
+@click.option(
+    "--from-source",
+    is_flag=True,
+    help="No traces: count what these C files refer to, all of one program's.",
+)
+@click.option(
+    "--cflags", multiple=True, metavar="'FLAGS'", help="With --from-source: for the compiler."
+)
 @click.option("-o", "target", metavar="FILE", callback=writable, help="Where the layout goes.")
 @click.option("--play", "known", metavar="FILE", help="Decide nothing: what this layout costs.")
 @click.option(
@@ -79,6 +88,8 @@ def command(
     method: str,
     frames: str,
     json_target: str | None,
+    from_source: bool,
+    cflags: tuple[str, ...],
     **choices: Any,
 ) -> None:
     """Decide which variables share a page, so that a small node has few page faults.
@@ -86,7 +97,18 @@ def command(
     Each TRACE is one node's, with the variables of the program named in it. The table says what the
     layout costs a node with so many pages in RAM and the two buffers of a DataFlash, beside the
     other methods. Long traces are judged by a sample of 262,144 accesses.
+
+    With --from-source there is nothing to judge by: --play shows on a trace what it came to.
     """
+    if from_source:
+        if known is not None:
+            raise InputError("--play wants a trace: a source tells no order of accesses")
+        output.check_apart(paths, (target, json_target))
+        parameters = _parameters(choices, _counts(frames)[0], None)
+        _from_source(paths, words(cflags), _method(method), parameters, (target, json_target))
+        return
+    if cflags:
+        raise InputError("--cflags: a trace is not compiled; they go with --from-source")
     if known is not None:
         _refuse_decisions()
     output.check_apart((*paths, *([known] if known else [])), (target, json_target))
@@ -128,6 +150,48 @@ def command(
         output.write_json(json_target, told)
 
 
+def _method(asked: str) -> str:
+    """From the source, the heuristic as published unless first fit is asked for."""
+    if asked == "ours" and _is_given("method"):
+        raise InputError("--method ours searches by playing a trace; from the source: published")
+    return "published" if asked == "ours" else asked
+
+
+def _from_source(
+    paths: tuple[str, ...],
+    flags: list[str],
+    method: str,
+    parameters: layout.Parameters,
+    targets: tuple[str | None, str | None],
+) -> None:
+    """Nothing is played, so the layout alone is told."""
+    target, json_target = targets
+    sources = references.read(paths, flags)
+    program = references.program(sources, parameters)
+    pages = layout.decide(program, method)
+    first_fit = {"first-fit": layout.decide(program, "first-fit")}
+    _warn_of_pool(method, pages, first_fit, "--method first-fit keeps")
+    file = layout.as_file(program, method, pages)
+    inputs = [Path(path) for path in paths]
+    if target is not None:
+        layout.save(target, output.document("layout", 1, {"layout": file}, inputs=inputs))
+    count = sum(len(function) for source in sources for function in source.functions)
+    if json_target != "-":
+        _show_size(program, file)
+        click.echo(f"{output.counted(count, 'reference')} in the source; no trace, so no faults")
+    if json_target is not None:
+        value = {
+            "accesses": 0,
+            "outside": 0,
+            "references": count,
+            "elements": program.elements,
+            "page_bytes": parameters.page,
+            "pages": file["pages"],
+            "results": [],
+        }
+        output.write_json(json_target, output.document("layout-told", 1, value, inputs=inputs))
+
+
 #: Nothing of these is asked where a layout is only played.
 _DECIDE = {
     "target": "-o",
@@ -140,10 +204,14 @@ _DECIDE = {
 
 
 def _refuse_decisions() -> None:
-    context = click.get_current_context()
     for name, option in _DECIDE.items():
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if _is_given(name):
             raise InputError(f"--play decides nothing, so there is nothing for {option}")
+
+
+def _is_given(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
 
 
 def _others(program: layout.Program, method: str) -> dict[str, layout.Pages]:
@@ -152,15 +220,19 @@ def _others(program: layout.Program, method: str) -> dict[str, layout.Pages]:
     return {name: layout.decide(program, name) for name in both}
 
 
-def _warn_of_pool(method: str, pages: layout.Pages, others: dict[str, layout.Pages]) -> None:
+def _warn_of_pool(
+    method: str,
+    pages: layout.Pages,
+    others: dict[str, layout.Pages],
+    keep: str = "--method ours or first-fit keeps",
+) -> None:
     """`nandwich cc --layout` refuses more pages; what may be done is said here already."""
     if layout.fits_pool(pages):
         return
     fitting = method != "first-fit" and layout.fits_pool(others["first-fit"])
     output.talk(
         f"nandwich: warning: {method} takes {max(pages) + 1} pages, and a build takes "
-        f"{tagged.MOST_PAGES} at most: "
-        + ("--method ours or first-fit keeps to them" if fitting else "tag fewer variables")
+        f"{tagged.MOST_PAGES} at most: " + (f"{keep} to them" if fitting else "tag fewer variables")
     )
 
 
@@ -203,12 +275,16 @@ def _whole(given: int | None, group: int, page: int) -> int:
     return min(group if given is None else given, page)
 
 
-def _show(program: layout.Program, file: dict[str, Any], results: list[dict[str, Any]]) -> None:
+def _show_size(program: layout.Program, file: dict[str, Any]) -> None:
     click.echo(
         f"{output.counted(len(program.objects), 'variable')}, "
         f"{output.counted(program.elements, 'element')} on "
         f"{output.counted(file['pages'], 'page')} of {file['page_bytes']} B"
     )
+
+
+def _show(program: layout.Program, file: dict[str, Any], results: list[dict[str, Any]]) -> None:
+    _show_size(program, file)
     if program.graph.outside:
         outside = output.counted(program.graph.outside, "access", "accesses")
         click.echo(f"{outside} to no variable, left out")

@@ -3,7 +3,6 @@
 
 import functools
 import importlib
-import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ from nandwich.cli.options import (
     json_option,
     timeline_options,
     window_of,
+    words,
     writable,
 )
 from nandwich.compiler import toolchain
@@ -351,7 +351,7 @@ def command(
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
     if target != "host":
-        _on_target(paths_in, guest_arguments, (*compiler_flags, *_words(cflags)))
+        _on_target(paths_in, guest_arguments, (*compiler_flags, *words(cflags)))
         return
     _refuse_target_options()
     if told := config_file.ignored(click.get_current_context()):
@@ -361,7 +361,7 @@ def command(
     choices["window"] = window_of(choices["timeline"], choices.pop("timeline_window"))
     device = _device(choices)
     devices.check(device)
-    flags = recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
+    flags = recipe.checked_flags(("-O2", *compiler_flags, *words(cflags)))
     subject = report.Subject(paths_in, guest_arguments, device)
     if native and not (once or quiet):
         output.talk(_HOW_OFTEN)
@@ -454,14 +454,6 @@ def _is_file(name: str) -> bool:
         return Path(name).is_file()
     except (OSError, ValueError):  # no name at all: too long, say
         return False
-
-
-def _words(given: tuple[str, ...]) -> list[str]:
-    """--cflags as a shell would split it."""
-    try:
-        return [word for text in given for word in shlex.split(text)]
-    except ValueError as error:
-        raise InputError(f"--cflags: {error}") from error
 
 
 def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:

@@ -69,7 +69,7 @@ def read(paths: Sequence[str], parameters: Parameters) -> Program:
             raise InputError(_nothing_named(path, trace))
         if graph is None:
             objects = trace.objects
-            graph = _layouter(path, objects, parameters)
+            graph = layouter(path, objects, parameters)
         elif trace.objects != objects:
             changed = differences(_shapes(objects), _shapes(trace.objects)) or "other addresses"
             raise InputError(f"{path}: of another program than {paths[0]}: {changed}")
@@ -101,7 +101,7 @@ def _nothing_named(path: str, trace: _native.AccessTrace) -> str:
     return f"{path}: {trace.cut or 'the trace names no variables'}, so there is nothing to place"
 
 
-def _layouter(path: str, objects: list[Object], parameters: Parameters) -> _native.Layouter:
+def layouter(path: str, objects: list[Object], parameters: Parameters) -> _native.Layouter:
     for _, bytes_, element, name in objects:
         size = bytes_ if bytes_ <= parameters.whole else element
         if size > parameters.page:

@@ -73,6 +73,11 @@ void nw_graph_begin(struct nw_graph *graph);
 /* element < count. Cost: a step for each listed element. Memory stays the same. */
 void nw_graph_access(struct nw_graph *graph, uint32_t element, int write);
 
+/* A reference in a source, where there is no trace: counts as `weight` accesses, and is not in the
+ * sample, so that nothing can be played. Weights of a graph add up to less than 2^32. Cost as
+ * nw_graph_access(). */
+void nw_graph_refer(struct nw_graph *graph, uint32_t element, int write, uint32_t weight);
+
 /* ---- the published heuristic ---- */
 
 struct nw_layout_config {
@@ -116,6 +121,11 @@ struct nw_node_result {
  * 1 .. 64; NW_ERR_RAM. */
 int nw_node_run(const uint32_t *accesses, uint64_t count, uint32_t repeat, const uint32_t *page,
                 uint32_t pages, uint32_t frames, struct nw_node_result *result);
+
+/* The same, and which page each of the first `most` flash writes was of, in their order. */
+int nw_node_writes(const uint32_t *accesses, uint64_t count, uint32_t repeat, const uint32_t *page,
+                   uint32_t pages, uint32_t frames, uint32_t *written, uint64_t most,
+                   struct nw_node_result *result);
 
 /* ---- ours ---- */
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nandwich import locks
 from nandwich.cli import output, signals
+from nandwich.cli.options import words
 from nandwich.cli.sweep.point import Keys, code_version, is_file
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError, not_written
@@ -112,9 +113,5 @@ def of(
             raise InputError(f"{one}: no C source; words for the program go after `--`")
         if not Path(one).is_file():
             raise InputError(f"{one}: no such file")
-    try:
-        words = [word for text in cflags for word in shlex.split(text)]
-    except ValueError as error:
-        raise InputError(f"--cflags: {error}") from error
-    flags = recipe.checked_flags(("-O2", *words))
+    flags = recipe.checked_flags(("-O2", *words(cflags)))
     return Program(tuple(map(Path, sources)), tuple(arguments), flags, vm or _DEFAULT.vm)
