@@ -114,7 +114,7 @@ def _tool(name: str) -> Path:
 def relocatable(board: Board, sources: Sequence[Path], *flags: str) -> Path:
     """One relocatable object of several files, each function in a section of its own."""
     include = [f"-I{ROOT / one}" for one in ("core/include", "ports/guest/include")]
-    include.append(f"-I{ROOT / 'ports/guest'}")
+    include += [f"-I{ROOT / one}" for one in ("ports/guest", "ports/device/include")]
     command = (*board.gcc, *board.specs, *_OWN_FLAGS, "-D_GNU_SOURCE", *include, *flags)
     recipe = Recipe(
         compile_command=command,
@@ -142,7 +142,7 @@ def objects(board: Board, layer: str | None, guest: toolchain.Guest) -> dict[str
     names = ["start.c", "calls.c", "ram.c", "streams.c", "end.c"]
     begin = [port / one for one in names]
     if not board.is_small:
-        begin.append(port / "files.c")
+        begin += [port / "files.c", port / "map.c"]
     wrappers = [ours / f"{one}.c" for one in _WRAPPERS]
     if board.is_small:
         wrappers = [ours / f"{one}.c" for one in ("alloc", "format", "jump")]
@@ -154,13 +154,16 @@ def objects(board: Board, layer: str | None, guest: toolchain.Guest) -> dict[str
         "layer": relocatable(board, [one for name in _LAYERS for one in _folder(name)]),
     }
     if layer is None:
-        return {**both, "board": relocatable(board, [*begin, port / "memory_native.c"])}
+        native = [port / "memory_native.c"]
+        native += [] if board.is_small else [port / "map_native.c"]
+        return {**both, "board": relocatable(board, [*begin, *native])}
     driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
     other = ("-DNW_BOARD_TREE",) if layer == "tree" else ()
+    maps = [] if board.is_small else [port / "map_flash.c"]
     return {
         "driver": relocatable(board, [*driver, port / "bus.c"]),
         **both,
-        "board": relocatable(board, [*begin, port / "memory_flash.c"], *other),
+        "board": relocatable(board, [*begin, port / "memory_flash.c", *maps], *other),
     }
 
 
@@ -168,7 +171,8 @@ def _compile(board: Board, flags: Sequence[str], instrument: Sequence[str]) -> t
     """The command that compiles the program. Behind clang's own headers come the C library's, as
     clang wants them, and the host's last of all: for libraries that are headers alone."""
     host = () if board.is_small else ("-idirafter", "/usr/include")
-    headers = ("-idirafter", str(board.headers), *host, "-D_GNU_SOURCE")
+    ours = ("-isystem", str(ROOT / "ports/device/include"))
+    headers = (*ours, "-idirafter", str(board.headers), *host, "-D_GNU_SOURCE")
     given = (one for one in flags if not one.startswith(_LINK_FLAGS))
     sections = ("-ffunction-sections", "-fdata-sections")
     return (toolchain.CLANG, *board.clang, *headers, *given, *sections, *instrument)

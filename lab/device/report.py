@@ -94,6 +94,7 @@ _VM = (
     "slot_misses",
     "faults",
     "zero_pages",
+    "mapped",
     "evictions",
     "writebacks",
     "sectors_read",
@@ -254,7 +255,8 @@ def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
     if vm["faults"] is None:
         yield "faults", "not known", "the run broke off"
         return
-    yield "faults", str(vm["faults"]), f"{vm['zero_pages']} zero pages never read"
+    mapped = f"; {vm['mapped']} from mapped files" if vm["mapped"] else ""
+    yield "faults", str(vm["faults"]), f"{vm['zero_pages']} zero pages never read{mapped}"
     yield "write-backs", str(vm["writebacks"]), f"{vm['sectors_written']} sectors written"
     if value["heap"]["refused"]:
         yield "heap", str(value["heap"]["refused"]), "requests found no room"

@@ -139,6 +139,9 @@ uint8_t part_exchange(uint8_t byte);
 void part_wait(uint32_t us);
 void part_main_begins(void);
 struct flash part_flash(void);
+/* A file's content at the end of the serial NAND, as if it had been put there before; the first
+ * page, the same for a file that is there already. -1: there is no room, or errno. */
+int64_t part_place(int file);
 const char *part_violation(void); /* the first thing a driver must never do; NULL: none */
 uint32_t part_violations(void);
 

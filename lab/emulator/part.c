@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* part.c - the part on the board's serial bus, at command level, from tests/bus: a serial NAND, or
  * the DataFlash of a Mica2. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "dataflash_model.h"
 #include "emulator.h"
@@ -125,6 +128,75 @@ struct flash part_flash(void)
 
     memcpy(flash.begun, bus->begun, sizeof flash.begun);
     return flash;
+}
+
+/* Files that lie on the part already; the next one goes before them. */
+static struct place {
+    dev_t device;
+    ino_t inode;
+    uint32_t page;
+} placed[8];
+static uint32_t placed_count, placed_from; /* a block; 0: none yet */
+
+/* The last run of so many good blocks before `end`; 0: there is none. */
+static uint32_t good_blocks(struct nw_nand *nand, uint32_t end, uint32_t count)
+{
+    uint32_t run = 0;
+
+    while (end > 0 && run < count) {
+        end--;
+        run = nw_nand_block_bad(nand, end) ? 0 : run + 1U;
+    }
+    return run == count ? end : 0;
+}
+
+static bool put_page(int file, struct nw_chip *chip, uint32_t page, off_t offset)
+{
+    static uint8_t data[SPI_NAND_CACHE_BYTES];
+    struct nw_chip_req req = {.chip = chip, .page = page, .data = data};
+    ssize_t got = pread(file, data, chip->geometry.page_bytes, offset);
+
+    if (got < 0) {
+        return false;
+    }
+    memset(data + got, 0, chip->geometry.page_bytes - (size_t)got);
+    req.block = page / chip->geometry.block_pages;
+    req.length = chip->geometry.page_bytes;
+    return nw_chip_program(&req) >= 0;
+}
+
+int64_t part_place(int file)
+{
+    struct nw_nand *nand = model.spi.bus.nand;
+    struct stat state;
+
+    if (part != &model.spi || fstat(file, &state) != 0) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < placed_count; i++) {
+        if (placed[i].device == state.st_dev && placed[i].inode == state.st_ino) {
+            return placed[i].page;
+        }
+    }
+    struct nw_chip *chip = model.spi.bus.chip;
+    uint32_t page_bytes = chip->geometry.page_bytes, pages = chip->geometry.block_pages;
+    uint32_t end = placed_from != 0 ? placed_from : chip->geometry.blocks;
+    uint64_t block_bytes = (uint64_t)pages * page_bytes;
+    uint64_t blocks = ((uint64_t)state.st_size + block_bytes - 1U) / block_bytes;
+    uint32_t first = blocks <= end ? good_blocks(nand, end, (uint32_t)blocks) : 0;
+
+    if (first == 0 || placed_count == sizeof placed / sizeof placed[0]) {
+        errno = ENOSPC;
+        return -1;
+    }
+    for (off_t at = 0; at < state.st_size; at += page_bytes) {
+        if (!put_page(file, chip, first * pages + (uint32_t)(at / page_bytes), at)) {
+            return -1;
+        }
+    }
+    placed_from = first;
+    placed[placed_count++] = (struct place){state.st_dev, state.st_ino, first * pages};
+    return (int64_t)first * pages;
 }
 
 uint32_t part_violations(void)

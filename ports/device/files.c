@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -79,6 +80,12 @@ int SYSTEM(fstat)(int file, struct stat *to)
         return -1;
     }
     *to = (struct stat){.st_mode = kind == 1 ? S_IFREG : S_IFIFO, .st_blksize = 1024};
+    if (kind == 1) {
+        int32_t at = ask(CALL_SEEK, (uintptr_t)file, 0, SEEK_CUR);
+
+        to->st_size = ask(CALL_SEEK, (uintptr_t)file, 0, SEEK_END);
+        (void)ask(CALL_SEEK, (uintptr_t)file, (uintptr_t)at, SEEK_SET);
+    }
     return 0;
 }
 

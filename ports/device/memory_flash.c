@@ -128,6 +128,16 @@ static void open_layer(uint8_t *ram, size_t bytes)
     }
 }
 
+struct nw_chip *device_part(void)
+{
+    return &part.chip;
+}
+
+uint32_t device_part_free(void)
+{
+    return (uint32_t)slice.chip.geometry.blocks * part.chip.geometry.block_pages;
+}
+
 /* Globals that the compiler pass left in RAM (compiler/statics.h), where it was given some. */
 extern const uint32_t nw_guest_statics_bytes __attribute__((weak));
 
@@ -193,6 +203,7 @@ void device_memory_tell(void)
     TELL(stats, slot_misses);
     TELL(stats, faults);
     TELL(stats, zero_pages);
+    TELL(stats, mapped);
     TELL(stats, evictions);
     TELL(stats, writebacks);
     TELL(stats, sectors_read);

@@ -510,3 +510,70 @@ def test_a_program_that_never_ends_is_stopped(tmp_path: Path, target: str) -> No
         _invoke(source, *options, "on", target=target)
     assert written.read_text() == "kept"
     assert _running_with(str(written)) == []
+
+
+_ROWS = """\
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+int main(int count, char **words)
+{
+    struct stat state;
+    int file = open(words[1], O_RDONLY);
+    unsigned sum = 0;
+
+    if (file < 0 || fstat(file, &state) != 0) {
+        return 1;
+    }
+    unsigned char *at = mmap(NULL, (size_t)state.st_size, PROT_READ | (count > 2 ? PROT_WRITE : 0),
+                             MAP_PRIVATE, file, 4096);
+    if (at == MAP_FAILED) {
+        return 2;
+    }
+    for (int row = 0; row < 50; row++) {
+        for (int i = 0; i < 450; i++) {
+            sum = sum * 31 + at[row * 5000 + i];
+        }
+        if (count > 2) {
+            at[row * 5000] = 7;
+        }
+    }
+    printf("%u %ld\\n", sum, (long)state.st_size);
+    return munmap(at, (size_t)state.st_size) != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
+def test_a_mapped_file_is_read_in_parts(target: str, tmp_path: Path) -> None:
+    """Goal: rows of a table that lies on the part are what they are natively, and cost their frames
+    over the bus; what is only read is never written."""
+    table = tmp_path / "table"
+    table.write_bytes(bytes(i * i >> 5 & 255 for i in range(300_000)))
+    source = _program(tmp_path, _ROWS)
+    tight = ("--frame", "256", "--ram", "16K", "--vm", "1M")
+    value = _json(source, *tight, "--", table, target=target)
+    assert value["identical"] is True
+    rows = [range((row * 5000) // 256, (row * 5000 + 449) // 256 + 1) for row in range(50)]
+    frames = sum(map(len, rows))
+    assert value["vm"]["mapped"] == frames
+    assert value["flash"]["reads"] - frames <= value["vm"]["sectors_read"] + 20
+    # A read of a part of a page: 4 bytes of command, 3 a question of status, 4 and the data.
+    assert value["flash"]["bus_bytes"] < frames * (256 + 40) + 20_000
+    written = _json(source, *tight, "--", table, "write", target=target)
+    assert written["identical"] is True
+    assert written["vm"]["writebacks"] >= 15  # the rest leaves no frame
+    assert value["vm"]["writebacks"] < 10
+
+
+def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path) -> None:
+    text = _ROWS.replace("if (count > 2) {\n            at[row", "if (1) {\n            at[row")
+    (tmp_path / "table").write_bytes(bytes(300_000))
+    result = _invoke(
+        _program(tmp_path, text), "--frame", "256", "--ram", "16K", "--vm", "1M", "--no-native",
+        "--", tmp_path / "table",
+    )  # fmt: skip
+    assert result.exit_code == 1
+    assert "store to memory that may only be read" in result.stderr

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "map.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+int map_refusal(size_t bytes, int protection, int flags, off_t offset)
+{
+    int kind = flags & MAP_TYPE;
+
+    if (((size_t)offset & (MAP_PAGE - 1U)) != 0 || bytes == 0 ||
+        (kind != MAP_PRIVATE && kind != MAP_SHARED)) {
+        return EINVAL;
+    }
+    if ((flags & MAP_FIXED) != 0) {
+        return ENOTSUP;
+    }
+    return kind == MAP_SHARED && (protection & PROT_WRITE) != 0 && (flags & MAP_ANONYMOUS) == 0
+               ? EACCES
+               : 0;
+}
+
+off_t map_size(int file)
+{
+    struct stat now;
+
+    if (fstat(file, &now) != 0) {
+        return -1;
+    }
+    if (!S_ISREG(now.st_mode)) {
+        errno = ENODEV;
+        return -1;
+    }
+    return now.st_size;
+}

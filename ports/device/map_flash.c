@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map_flash.c - mmap() on the board: a file that was put on the part before the program began, in
+ * blocks of its own behind those of virtual memory. A fault reads the bytes of a frame: of a page's
+ * register only these go over the bus.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "device.h"
+#include "internal.h"
+#include "map.h"
+#include "nandwich/chip.h"
+#include "nandwich/vm_map.h"
+
+struct mapping {
+    struct nw_vm_map map; /* first: the VM knows this alone */
+    struct mapping *next;
+    uint32_t page;   /* of the part, where the file begins; a file alone */
+    uint32_t offset; /* in the file */
+    uint32_t bytes;  /* of the file; 0: anonymous */
+    uint8_t is_closed;
+};
+
+static struct mapping *mappings;
+
+/* In the file; zeros behind its end, and nothing behind the last of its pages. */
+static int map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n)
+{
+    const struct mapping *mapping = (const struct mapping *)map;
+    struct nw_chip *chip = device_part();
+    uint16_t page_bytes = chip->geometry.page_bytes;
+    uint32_t at = mapping->offset + (uint32_t)offset;
+    int result = NW_OK;
+
+    if (mapping->is_closed ||
+        (mapping->bytes != 0 && at >= map_up(mapping->bytes, MAP_PAGE))) {
+        return NW_ERR_RANGE;
+    }
+    memset(to, 0, n);
+    while (n > 0 && at < mapping->bytes && result >= 0) {
+        struct nw_chip_req req = {.chip = chip, .data = to};
+
+        req.page = mapping->page + at / page_bytes;
+        req.offset = (uint16_t)(at % page_bytes);
+        req.length = (uint16_t)(page_bytes - req.offset);
+        req.length = req.length < n ? req.length : (uint16_t)n;
+        req.block = req.page / chip->geometry.block_pages;
+        result = nw_chip_read(&req);
+        at += req.length;
+        to += req.length;
+        n -= req.length;
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Where the host has put a file: 0, or errno. */
+static int find_file(struct mapping *mapping, int file, off_t offset)
+{
+    off_t bytes = map_size(file);
+
+    if (bytes < 0) {
+        return errno;
+    }
+    int32_t page = device_call(CALL_PLACE, (uintptr_t)file, 0, 0);
+    if (page < 0 || (uint32_t)page < device_part_free()) {
+        return ENOSPC;
+    }
+    mapping->page = (uint32_t)page;
+    mapping->offset = (uint32_t)offset;
+    mapping->bytes = (uint32_t)bytes;
+    return bytes == 0 ? EINVAL : 0;
+}
+
+static int place(struct mapping *mapping, size_t bytes)
+{
+    uintptr_t unit = nw_vm_map_unit(&nw_guest_vm);
+    uintptr_t address;
+
+    unit = unit > MAP_PAGE ? unit : MAP_PAGE;
+    if (nw_guest_heap.bytes == 0 ||
+        nw_heap_alloc(&nw_guest_heap, map_up(bytes, unit), unit, &address) < 0) {
+        return ENOMEM;
+    }
+    mapping->map.address = address;
+    mapping->map.bytes = map_up(bytes, unit);
+    nw_guest_must(nw_vm_map(&nw_guest_vm, &mapping->map), (const void *)address);
+    return 0;
+}
+
+NW_LIBC(void *, mmap,
+        (void *hint, size_t bytes, int protection, int flags, int file, off_t offset))
+{
+    int error = map_refusal(bytes, protection, flags, offset);
+    struct mapping *mapping = error == 0 ? calloc(1, sizeof *mapping) : NULL;
+
+    (void)hint;
+    if (error == 0 && mapping == NULL) {
+        error = ENOMEM;
+    }
+    if (error == 0) {
+        mapping->map.read = map_read;
+        mapping->map.kind =
+            (protection & PROT_WRITE) != 0 ? NW_VM_MAP_PRIVATE : NW_VM_MAP_READ_ONLY;
+        mapping->is_closed = protection == PROT_NONE;
+        error = (flags & MAP_ANONYMOUS) != 0 ? 0 : find_file(mapping, file, offset);
+    }
+    if (error == 0) {
+        error = place(mapping, bytes);
+    }
+    if (error != 0) {
+        free(mapping);
+        errno = error;
+        return MAP_FAILED;
+    }
+    mapping->next = mappings;
+    mappings = mapping;
+    return (void *)mapping->map.address;
+}
+
+/* A whole mapping. */
+NW_LIBC(int, munmap, (void *address, size_t bytes))
+{
+    struct mapping **link = &mappings;
+
+    while (*link != NULL && (*link)->map.address != (uintptr_t)address) {
+        link = &(*link)->next;
+    }
+    struct mapping *mapping = *link;
+    if (mapping == NULL || map_up(bytes, MAP_PAGE) > mapping->map.bytes || bytes == 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    *link = mapping->next;
+    nw_guest_must(nw_vm_unmap(&nw_guest_vm, &mapping->map), address);
+    nw_guest_must(nw_heap_free(&nw_guest_heap, (uintptr_t)address), address);
+    free(mapping);
+    return 0;
+}
+
+NW_LIBC(int, msync, (void *address, size_t bytes, int flags))
+{
+    (void)address;
+    (void)bytes;
+    (void)flags;
+    return 0;
+}
+
+NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
+{
+    (void)address;
+    (void)bytes;
+    (void)advice;
+    return 0;
+}
+NW_LIBC_ALIAS(int, posix_madvise, madvise, (void *address, size_t bytes, int advice));
+
+NW_LIBC(int, open, (const char *path, int flags, ...))
+{
+    struct nw_guest_text name;
+    va_list list;
+
+    va_start(list, flags);
+    int mode = (flags & O_CREAT) != 0 ? va_arg(list, int) : 0;
+    va_end(list);
+    int file = open(nw_guest_text(&name, path), flags, mode);
+    nw_guest_text_done(&name);
+    return file;
+}
+
+NW_LIBC(int, fstat, (int file, struct stat *to))
+{
+    struct stat own;
+    int result = fstat(file, &own);
+
+    if (result == 0) {
+        nw_guest_put(to, &own, sizeof own);
+    }
+    return result;
+}
