@@ -43,8 +43,8 @@ enum board_call {
     CALL_VARIABLE,  /* name, address, address of its bytes and those an element, 4 bytes each: of a
                      * program that records, before its first access */
     CALL_ACCESS,    /* address, bytes, 1: a store; for the recording */
-    CALL_PLACE,     /* file; its content lies on the part, in good blocks one behind another at the end
-                     * of it: answers the first page */
+    CALL_PLACE,     /* file; its content lies on the part, in good blocks one behind another at its
+                     * end: answers the first page */
     CALL_REFUSE,    /* enum board_refusal, error or bytes needed, bytes there; does not come back */
     CALL_PANIC      /* error of the virtual memory, address; does not come back */
 };

@@ -34,10 +34,18 @@
 #define POSIX_MADV_WILLNEED MADV_WILLNEED
 #define POSIX_MADV_DONTNEED MADV_DONTNEED
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 void *mmap(void *hint, size_t bytes, int protection, int flags, int file, off_t offset);
 int munmap(void *address, size_t bytes);
 int msync(void *address, size_t bytes, int flags);
 int madvise(void *address, size_t bytes, int advice);
 int posix_madvise(void *address, size_t bytes, int advice);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
