@@ -102,6 +102,24 @@ def test_seeds_are_compared_one_by_one() -> None:
 
 
 @pytest.mark.quick
+def test_other_seeds_are_apart_where_their_values_do_not_overlap() -> None:
+    """Goal: results with more seeds, or with others, have no pairs: whole ranges are compared."""
+    wide = Spread((100.0, 200.0, 300.0), seeds=("1", "2", "3"))
+    assert not apart(COST, wide, Spread((95.0, 194.0, 296.0), seeds=("4", "5", "6")))
+    assert not apart(COST, wide, Spread((120.0,), seeds=("1",)))
+    assert apart(COST, wide, Spread((99.0, 98.0), seeds=("1", "2")))
+    assert not apart(SPEED, Spread((100.0, 101.0)), Spread((102.0,)))
+    assert marks(COST, entry("a", 3, 4), entry("b", 1), entry("c", 2)) == (1, 0)
+    mixed = [entry("a", 1, 1), entry("b", 1, 1)]
+    for one, seeds in zip(mixed, ("12", "34"), strict=True):
+        for result, seed in zip(one.results, seeds, strict=True):
+            result.config["seed"] = seed
+    (found,) = comparison.compare(mixed, [COST]).lines
+    assert found.equal
+    assert [one.seeds for one in found.spreads if one] == [("1", "2"), ("3", "4")]
+
+
+@pytest.mark.quick
 def test_a_change_from_zero_has_no_share() -> None:
     """Goal: no division by zero, and nothing that JSON cannot hold."""
     (found,) = comparison.compare([entry("a", 0), entry("b", 2)], [COST]).lines
