@@ -174,7 +174,23 @@ def test_compare_and_report_take_the_result(trace: Path, tmp_path: Path) -> None
     assert labels["time_ns"] == "time an access"
     assert labels["life_accesses"] == "life"
     invoked("report", target, "-o", page)
-    assert '"key":"parallel"' in page.read_text()
+    assert '"key":"parallel-program"' in page.read_text()
+
+
+def test_bytes_and_accesses_do_not_stand_side_by_side(trace: Path, tmp_path: Path) -> None:
+    """Goal: a time a byte is neither better nor worse than a time an access."""
+    files = [tmp_path / "accesses.json", tmp_path / "bytes.json"]
+    text = '[axes]\nchip = ["K9F1G08U0A"]\nblocks = [64, 96]\nram = ["4K", "8K"]\n'
+    values = tuned(tmp_path, trace), tuned(tmp_path, "gen:zipf,requests=500", text=text)
+    for file, value in zip(files, values, strict=True):
+        file.write_text(json.dumps(value))
+    said = invoked("compare", *files, code=2).stderr
+    assert f"of nandwich tune: {files[1]}" in said
+    assert f"of nandwich tune of a program: {files[0]}" in said
+    invoked("report", *files, "-o", tmp_path / "page.html")
+    data = (tmp_path / "page.html").read_text()
+    assert all(f'"key":"{key}"' in data for key in ("played", "played-program"))
+    assert "<caption>nandwich tune of a program<" in data
 
 
 @pytest.mark.quick

@@ -46,6 +46,8 @@ _ORDER = (
     of_others.PAPERS,
 )
 _WITH_FIGURES = frozenset(read.COMPARED)
+#: Their results have names of their own, before which that of the file stands among several.
+_NAME_THEIR_OWN = ("sched", "tune", "tune of a program")
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def _pictures(
     if document.schema == "nandwich.sweep/1":
         return _sweep(filled, document, several)
     if document.schema in _WITH_FIGURES:
-        own = several if document.kind in ("sched", "tune") else name
+        own = several if document.kind in _NAME_THEIR_OWN else name
         made, metrics = figures.results(document, own)
         results = [(one, metrics) for one in made]
     match document.kind:
@@ -160,7 +162,7 @@ def _pictures(
             of_others.run(filled, content, who)
         case "sched":
             of_others.sched(filled, content, several)
-        case "tune":
+        case "tune" | "tune of a program":
             of_tune.fill(filled, content, results, document.kind)
         case "vmtrace":
             of_others.vmtrace(filled, content, several)

@@ -56,6 +56,8 @@ class Document:
         """Results of one kind have the same figures: the verb, or what it was asked."""
         if self.schema == "nandwich.sweep/1":
             return f"sweep of {self.at('verb')}"
+        if self.schema == "nandwich.tune/1" and self.at("question", "unit") == "access":
+            return "tune of a program"
         admits = self.schema == "nandwich.sched/1" and "admission" in self.content
         return SHOWN[self.schema] + " --admit" * admits
 
