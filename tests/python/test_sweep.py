@@ -392,6 +392,20 @@ def test_compare_and_report_take_the_result(tmp_path: Path) -> None:
     assert "8 configurations" in both.stdout
 
 
+def test_the_best_possible_is_no_competitor(tmp_path: Path) -> None:
+    """Goal: no policy is worse for what cannot be done, and the bound is not the best."""
+    text = '[sweep]\nverb = "sched"\n[base]\nruns = 1\n[[point]]\npolicy = ["fifo", "slack"]\n'
+    target = tmp_path / "sched.json"
+    assert ran(written(tmp_path, text), "--json", target).exit_code == 0
+    done = CliRunner().invoke(main, ["compare", str(target), "--json", "-"])
+    assert done.exit_code == 0, done.stderr
+    told = {one["key"]: one for one in json.loads(done.stdout)["metrics"]}["met_percent"]
+    assert (told["best"], told["worst"]) == (
+        "policy=fifo slack slack",
+        "policy=fifo slack fifo",
+    )
+
+
 def test_a_large_sweep_has_pictures_alone(tmp_path: Path) -> None:
     """Goal: a page of hundreds of columns helps nobody."""
     text = GRID.replace("spare-blocks = [14, 16]", "limit = { from = 1, to = 40, steps = 40 }")
@@ -527,6 +541,10 @@ OF_VERBS = {
 }
 
 
+#: The first result of a verb that has several: the point, and which of them it is.
+NAMED = {"sched": "policy=slack slack", "vmtrace": "ram=4096 policy=lru lru ram=4096 frame=512"}
+
+
 @pytest.mark.parametrize("verb", OF_VERBS)
 def test_every_verb_is_swept(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Goal: whatever the verb, its points are lines that can be run, two sweeps give the same
@@ -547,6 +565,9 @@ def test_every_verb_is_swept(verb: str, tmp_path: Path, monkeypatch: pytest.Monk
     rows = {"sched": 6, "energy": 1, "vmtrace": 6, "run": 2}
     assert len(value["rows"]) == rows[verb]
     assert all(row["values"] for row in value["rows"])
+    if value["rows"][0]["result"]:
+        done = CliRunner().invoke(main, ["compare", "1.json", "--json", "-"])
+        assert json.loads(done.stdout)["configurations"][0]["name"] == NAMED[verb]
     line = [*shlex.split(value["rows"][-1]["command"])[1:]]
     again = CliRunner().invoke(main, [verb, "--json", "alone.json", *line[1:]])
     assert again.exit_code == 0, again.stderr

@@ -11,7 +11,10 @@ from nandwich.results.read import Document
 
 _SEED = "seed"
 #: Values that say themselves what they are of.
-_SPEAK = frozenset({"source", "sources", "config", "ftl", "chip", "wear", "tier", "nvm-part"})
+_SPEAK = frozenset(
+    {"source", "sources", "config", "ftl", "chip", "wear", "tier", "nvm-part", "result"}
+)
+_BOUND = "bound"  # the best possible, among the results of sched
 
 
 def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
@@ -26,7 +29,8 @@ def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         values = dict(row["values"])
         if not all(isinstance(one, int | float) for one in values.values()):
             raise document.changed(f"a number for each figure of {told}")
-        found.append(Result(told, document.path, dict(_config(row)) | common, values))
+        best = document.at("verb") == "sched" and row["result"] == _BOUND
+        found.append(Result(told, document.path, dict(_config(row)) | common, values, best))
     keys = {key for one in found for key in one.values}
     return found, of_verb(str(document.at("verb")), sorted(keys))
 
@@ -58,7 +62,7 @@ def _config(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield str(key), _text(value)
     if row["result"]:
-        yield "policy", str(row["result"])
+        yield "result", str(row["result"])
 
 
 def _text(value: Any) -> str:
