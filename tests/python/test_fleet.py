@@ -219,6 +219,19 @@ def test_a_node_is_the_same_in_a_fleet_of_any_size() -> None:
 
 
 @pytest.mark.quick
+def test_a_fleet_has_any_number_of_workloads() -> None:
+    """Goal: each node has the figures of its own one. numpy.choose takes 64 columns at most."""
+    some = [Workload(str(i), 1, fixed(i) if i % 2 else None, fixed(3 * i)) for i in range(70)]
+    drawn = nodes.draw(fleet(count=2000, workloads=some), CHIP)
+    which = drawn["workload"]
+    assert set(which) == set(range(70))
+    assert drawn["data"].tolist() == (3 * which).tolist()
+    own = which % 2 == 1
+    assert drawn["requests_a_day"][own].tolist() == which[own].tolist()
+    assert np.isnan(drawn["requests_a_day"][~own]).all()
+
+
+@pytest.mark.quick
 def test_blocks_live_as_the_twin_draws_them() -> None:
     """Goal: by default 0.85 to 1.25 of the rating, 1.05 in the mean; bad ones are 0 and never the
     first."""
