@@ -357,6 +357,18 @@ def test_every_wrong_value_is_told_once(tmp_path: Path) -> None:
     ]
 
 
+def test_a_wrong_workload_is_no_fault_of_the_nvm(tmp_path: Path) -> None:
+    """Goal: what is right beside a source that nobody knows is not told with it."""
+    nvm = 'blocks = 64\nnvm = "64K"'
+    text = GRID.replace("gen:zipf", "gen:zpf").replace("blocks = 64", nvm)
+    text = text.replace("spare-blocks = [14, 16]", 'tier = ["lru", "harc", "hrc"]')
+    said = ran(written(tmp_path, text)).stderr.splitlines()
+    assert [line.split("spec.toml:")[1].split(" '")[0] for line in said] == [
+        "5: unknown workload",
+        "10: unknown placement policy",
+    ]
+
+
 def test_compare_and_report_take_the_result(tmp_path: Path) -> None:
     """Goal: seeds are the noise of a configuration, one without room of some seed is no figure, and
     the page draws figures over the option with numbers."""

@@ -38,7 +38,7 @@ _RANGE = ("from", "to", "steps", "scale")
 _SCALES = ("linear", "log")
 #: Of replay without a source, which is a fault already: options that are right or wrong whatever it
 #: is, and what stands in for it.
-_WITHOUT_SOURCE = ("chip", "ftl", "wear", "tier", "nvm-part")
+_WITHOUT_SOURCE = ("chip", "ftl", "wear", "nvm", "tier", "nvm-part")
 _STANDS_IN = "gen:uniform"
 
 Values = dict[str, Any]
