@@ -340,6 +340,8 @@ FAULTY: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("50 mAh", "50 V"), "spec.toml:17: capacity: '50 V'"),
     (lambda text: text.replace("[node]", "chip = 'x'\n[node]"), "chip is told by [replay]"),
     (lambda text: text.replace("blocks = 32", "repeat = 2"), "repeat is told by fleet itself"),
+    (lambda text: text.replace("blocks = 32", "heal = true"), "heal is not taken: fleet"),
+    (lambda text: text.replace("blocks = 32", 'nvm = "1K"'), "spec.toml:5: nvm is not taken: fl"),
     (lambda text: text.replace("blocks = 32", 'ftl = "treee"'), "spec.toml:5: ftl: unknown"),
     (lambda text: text.replace("[0, 2]", "[0, 32]"), "spec.toml:13: bad_blocks: a node's part has"),
     (lambda text: "workload = []\n" + text.split("[[")[0], "spec.toml:1: workloads are tables"),
