@@ -29,6 +29,11 @@ from nandwich import paths
 from nandwich.cli.main import main
 from nandwich.cli.sweep import engine, spec
 from nandwich.cli.sweep.point import Keys, Point, run_point
+from nandwich.report import of_sweep
+from nandwich.report.book import Book
+from nandwich.results.comparison import Entry
+from nandwich.results.figures import Metric
+from nandwich.results.figures import Result as Figures
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -416,6 +421,24 @@ def test_the_best_possible_is_no_competitor(tmp_path: Path) -> None:
         "policy=fifo slack slack",
         "policy=fifo slack fifo",
     )
+
+
+@pytest.mark.quick
+def test_a_picture_says_what_holds_for_it() -> None:
+    """Goal: no seeds where there are none, and of a break-even neither less nor more is better."""
+    metrics = [Metric("less", "cost", "", "less", True), Metric("even", "even at", "", "", True)]
+
+    def said(seeds: int) -> list[str]:
+        book = Book()
+        entries = [
+            Entry(ram, [Figures(ram, "x", {"ram": ram}, {"less": at, "even": at})] * seeds)
+            for at, ram in enumerate(("4K", "8K"))
+        ]
+        of_sweep.fill(book, "", entries, metrics)
+        return [one.plan.says for one in book.pictures.values()]
+
+    assert said(1) == ["Less is better.", ""]
+    assert said(2) == ["The mean of the seeds. Less is better.", "The mean of the seeds."]
 
 
 def test_a_large_sweep_has_pictures_alone(tmp_path: Path) -> None:
