@@ -18,6 +18,7 @@ from nandwich.cli.main import main
 from nandwich.cli.tune import goals, space
 from nandwich.cli.tune.need import Needs
 from nandwich.errors import InputError
+from nandwich.results.figures import ENDLESS
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -173,6 +174,13 @@ def test_compare_and_report_take_the_result(trace: Path, tmp_path: Path) -> None
     labels = {line["key"]: line["label"] for line in compared["metrics"]}
     assert labels["time_ns"] == "time an access"
     assert labels["life_accesses"] == "life"
+    row = next(row for row in value["rows"] if row["shown"])
+    row["goals"]["life"], row["configuration"]["blocks"] = ENDLESS, None
+    target.write_text(json.dumps(value))
+    compared = json.loads(invoked("compare", target, "--json", "-").stdout)
+    configs = [one["config"] for one in compared["configurations"]]
+    assert [one["blocks"] for one in configs].count("all") == 1
+    assert " endless " in invoked("compare", target).stdout
     invoked("report", target, "-o", page)
     assert '"key":"parallel-program"' in page.read_text()
 
@@ -209,7 +217,7 @@ def test_a_part_of_a_run_is_no_goal(trace: Path, tmp_path: Path) -> None:
 @pytest.mark.quick
 def test_too_good_is_no_better() -> None:
     """Goal: a memory without faults is not infinitely better than one with few of them."""
-    none = goals.Goals(0, 0, goals.ENDLESS, 5, 5, 0, 0, None, by_access=True)
+    none = goals.Goals(0, 0, ENDLESS, 5, 5, 0, 0, None, by_access=True)
     few = goals.Goals(8, 900, 2 * 10**16, 5, 5, 0, 0, None, by_access=True)
     assert none.vector == few.vector
     assert min(none.vector) > -17
