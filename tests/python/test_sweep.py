@@ -332,16 +332,18 @@ ftl = ["tree", "log", "lg"]
     assert any(one.startswith("18: unknown key 'ram-of-nobody'") for one in said)
     assert [one for one in said if "unknown" not in one] == [
         '6: idle = "yes": it is on or off: true or false',
-        "17: json: options that write files, or show something else, are not taken",
         "11: half-life = 0: 0 is not in the range 1<=x<=65536.",
         f"12: spare-blocks = 8: {wanted}",
         f"13: degree = []: {wanted}",
         "14: maps: from is not less than to",
         "15: limit: on a log scale from is more than 0",
         "16: seed: 1 is there twice",
+        "17: json: options that write files, or show something else, are not taken",
         '19: blocks: "1024" is there twice, as 1024 too',
     ]
     assert "10: unknown key 'skale'; did you mean scale?" in said
+    numbers = [int(one.partition(":")[0]) for one in said]
+    assert numbers == sorted(numbers)
     # Names are looked up beside the faults before, whatever the source would be.
     assert any(one.startswith("20: unknown chip 'W25N01'") for one in said)
     assert any(one.startswith("21: unknown translation layer 'lg'") for one in said)
