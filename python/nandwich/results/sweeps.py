@@ -51,7 +51,7 @@ def missing(document: Document, name: str) -> list[Entry]:
 def _name(row: dict[str, Any], name: str) -> str:
     """What differs between points, but for the seed."""
     words = [
-        text if key in _SPEAK else f"{key}={text}" for key, text in _config(row) if key != _SEED
+        told if key in _SPEAK else f"{key}={told}" for key, told in _config(row) if key != _SEED
     ]
     return " ".join(word for word in (name, *words) if word)
 
@@ -60,12 +60,13 @@ def _config(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What a point has of what differs, and which of its results this is."""
     for key, value in row["configuration"].items():
         if value is not None:
-            yield str(key), _text(value)
+            yield str(key), text(value)
     if row["result"]:
         yield "result", str(row["result"])
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A value of an option as one word, about as the spec has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
