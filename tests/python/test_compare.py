@@ -31,6 +31,7 @@ from nandwich.results.figures import Result as Figures
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
+MADE = '"provenance": {"nandwich": "1", "commit": "0"}'
 SMALL = "gen:zipf,requests=3K"
 COST = Metric("cost", "cost", "", "less")
 SPEED = Metric("speed", "speed", "op/s", "more", wall=True)
@@ -436,6 +437,21 @@ def test_all_faults_of_a_file_of_jobs_at_once(
         ('{"schema": "nandwich.replay/1"}', "source is missing"),
         ('[{"schema": "nandwich.bench/1"}]', "'better' is missing"),
         ('{"schema": "nandwich.bench/1"}', "is a list, which this is not"),
+        (
+            f'{{"schema": "nandwich.sweep/1", "verb": "replay", {MADE}, "rows": [{{}}]}}',
+            "'configur",
+        ),
+        (
+            f'{{"schema": "nandwich.sweep/1", "verb": "nix", {MADE}, "rows": []}}',
+            "nix/1' is missing",
+        ),
+        ('{"schema": "nandwich.tune/1", "question": {"unit": "byte"}, "rows": 5}', "another kind"),
+        ('{"schema": "nandwich.tune/1", "question": {"unit": "x"}, "rows": []}', "'x' is missing"),
+        (
+            f'{{"schema": "nandwich.fleet/1", "nodes": 1, "horizon_days": 1, {MADE}, "life": '
+            '{"quantiles": 5}}',
+            "another kind",
+        ),
     ],
 )
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str, fault: str) -> None:

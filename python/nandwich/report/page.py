@@ -6,7 +6,6 @@ forbids itself (Content-Security-Policy) every script but its own and every requ
 """
 
 import base64
-import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -99,7 +98,7 @@ def _fill(filled: Book, documents: Sequence[Document]) -> list[Sheet]:
     names = read.names(documents)
     for one in documents:
         if one.kind == "compare":
-            with _checked(one):
+            with one.checked():
                 sheets.append(of_figures.of_comparison(filled, one))
                 compared |= {
                     entry["command"]: entry["name"]
@@ -109,7 +108,7 @@ def _fill(filled: Book, documents: Sequence[Document]) -> list[Sheet]:
     kinds = [one.kind for one in documents]
     found: dict[str, list[tuple[Result, list[Metric]]]] = {}
     for name, one in zip(names, documents, strict=True):
-        with _checked(one):
+        with one.checked():
             known = compared.get(_command(one))
             several = name if kinds.count(one.kind) > 1 else ""
             results = _pictures(filled, one, known or name, several)
@@ -121,19 +120,6 @@ def _fill(filled: Book, documents: Sequence[Document]) -> list[Sheet]:
     for number, sheet in enumerate(sheets):
         of_figures.side_by_side(filled, sheet, number, alone=len(sheets) == 1)
     return sheets
-
-
-@contextlib.contextmanager
-def _checked(document: Document) -> Iterator[None]:
-    """Turns what a changed document leads to into one sentence."""
-    try:
-        yield
-    except KeyError as error:
-        raise document.changed(str(error)) from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise document.changed(
-            f"something is of another kind ({error}), and what it should be"
-        ) from error
 
 
 def _command(document: Document) -> str:
