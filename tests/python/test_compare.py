@@ -31,6 +31,7 @@ from nandwich.results.figures import Result as Figures
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
+MADE = '"provenance": {"nandwich": "1", "commit": "0"}'
 SMALL = "gen:zipf,requests=3K"
 COST = Metric("cost", "cost", "", "less")
 SPEED = Metric("speed", "speed", "op/s", "more", wall=True)
@@ -99,6 +100,24 @@ def test_seeds_are_compared_one_by_one() -> None:
     assert apart(COST, wide, Spread((95.0, 194.0, 296.0)))
     assert not apart(COST, wide, Spread((70.0, 205.0, 300.0)))
     assert not apart(COST, wide, wide)
+
+
+@pytest.mark.quick
+def test_other_seeds_are_apart_where_their_values_do_not_overlap() -> None:
+    """Goal: results with more seeds, or with others, have no pairs: whole ranges are compared."""
+    wide = Spread((100.0, 200.0, 300.0), seeds=("1", "2", "3"))
+    assert not apart(COST, wide, Spread((95.0, 194.0, 296.0), seeds=("4", "5", "6")))
+    assert not apart(COST, wide, Spread((120.0,), seeds=("1",)))
+    assert apart(COST, wide, Spread((99.0, 98.0), seeds=("1", "2")))
+    assert not apart(SPEED, Spread((100.0, 101.0)), Spread((102.0,)))
+    assert marks(COST, entry("a", 3, 4), entry("b", 1), entry("c", 2)) == (1, 0)
+    mixed = [entry("a", 1, 1), entry("b", 1, 1)]
+    for one, seeds in zip(mixed, ("12", "34"), strict=True):
+        for result, seed in zip(one.results, seeds, strict=True):
+            result.config["seed"] = seed
+    (found,) = comparison.compare(mixed, [COST]).lines
+    assert found.equal
+    assert [one.seeds for one in found.spreads if one] == [("1", "2"), ("3", "4")]
 
 
 @pytest.mark.quick
@@ -418,6 +437,21 @@ def test_all_faults_of_a_file_of_jobs_at_once(
         ('{"schema": "nandwich.replay/1"}', "source is missing"),
         ('[{"schema": "nandwich.bench/1"}]', "'better' is missing"),
         ('{"schema": "nandwich.bench/1"}', "is a list, which this is not"),
+        (
+            f'{{"schema": "nandwich.sweep/1", "verb": "replay", {MADE}, "rows": [{{}}]}}',
+            "'configur",
+        ),
+        (
+            f'{{"schema": "nandwich.sweep/1", "verb": "nix", {MADE}, "rows": []}}',
+            "nix/1' is missing",
+        ),
+        ('{"schema": "nandwich.tune/1", "question": {"unit": "byte"}, "rows": 5}', "another kind"),
+        ('{"schema": "nandwich.tune/1", "question": {"unit": "x"}, "rows": []}', "'x' is missing"),
+        (
+            f'{{"schema": "nandwich.fleet/1", "nodes": 1, "horizon_days": 1, {MADE}, "life": '
+            '{"quantiles": 5}}',
+            "another kind",
+        ),
     ],
 )
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str, fault: str) -> None:

@@ -219,6 +219,19 @@ def test_a_node_is_the_same_in_a_fleet_of_any_size() -> None:
 
 
 @pytest.mark.quick
+def test_a_fleet_has_any_number_of_workloads() -> None:
+    """Goal: each node has the figures of its own one. numpy.choose takes 64 columns at most."""
+    some = [Workload(str(i), 1, fixed(i) if i % 2 else None, fixed(3 * i)) for i in range(70)]
+    drawn = nodes.draw(fleet(count=2000, workloads=some), CHIP)
+    which = drawn["workload"]
+    assert set(which) == set(range(70))
+    assert drawn["data"].tolist() == (3 * which).tolist()
+    own = which % 2 == 1
+    assert drawn["requests_a_day"][own].tolist() == which[own].tolist()
+    assert np.isnan(drawn["requests_a_day"][~own]).all()
+
+
+@pytest.mark.quick
 def test_blocks_live_as_the_twin_draws_them() -> None:
     """Goal: by default 0.85 to 1.25 of the rating, 1.05 in the mean; bad ones are 0 and never the
     first."""
@@ -327,6 +340,8 @@ FAULTY: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.replace("50 mAh", "50 V"), "spec.toml:17: capacity: '50 V'"),
     (lambda text: text.replace("[node]", "chip = 'x'\n[node]"), "chip is told by [replay]"),
     (lambda text: text.replace("blocks = 32", "repeat = 2"), "repeat is told by fleet itself"),
+    (lambda text: text.replace("blocks = 32", "heal = true"), "heal is not taken: fleet"),
+    (lambda text: text.replace("blocks = 32", 'nvm = "1K"'), "spec.toml:5: nvm is not taken: fl"),
     (lambda text: text.replace("blocks = 32", 'ftl = "treee"'), "spec.toml:5: ftl: unknown"),
     (lambda text: text.replace("[0, 2]", "[0, 32]"), "spec.toml:13: bad_blocks: a node's part has"),
     (lambda text: "workload = []\n" + text.split("[[")[0], "spec.toml:1: workloads are tables"),

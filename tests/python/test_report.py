@@ -429,6 +429,23 @@ def test_fleets_are_judged_by_their_intervals(tmp_path: Path) -> None:
     assert "not judged, because the horizon differs" in (tmp_path / "page.html").read_text()
 
 
+def test_a_fleet_that_one_cause_ended_tells_it(browser: Browser, tmp_path: Path) -> None:
+    """Goal: the colours of its pictures have a legend, with one cause alone."""
+    result = fleets.written(tmp_path / "worn.json", [1000.0, 2000.0, 3000.0])
+    made("report", result, "-o", tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    for title in ("What has ended nodes", "Ends, by workload"):
+        script = f"""(async () => {{
+            const heads = [...document.querySelectorAll("h3")];
+            const node = heads.find(one => one.textContent === "{title}").parentElement;
+            node.scrollIntoView();
+            for (let i = 0; i < 200 && !node.querySelector("svg"); i++)
+                await new Promise(done => setTimeout(done, 10));
+            return [...node.querySelectorAll(".legend li")].map(one => one.textContent.trim());
+        }})()"""
+        assert browser.run(script)[:3] == ["battery", "wear", "space"]
+
+
 def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:
     browser.open(whole, scheme="dark")
     printed = browser.printed()

@@ -257,6 +257,7 @@ def test_a_point_that_kills_its_process(place: Place) -> None:
     ("address", "said"),
     [
         ("local:0", "how many workers? Say local:4"),
+        ("local:²", "how many workers? Say local:4"),
         ("local:many", "how many workers? Say local:4"),
         ("lab:8786", "wanted tcp://HOST:PORT, or local:4"),
     ],
@@ -266,6 +267,15 @@ def test_a_wrong_address_is_refused(tmp_path: Path, verb: str, address: str, sai
     done = CliRunner().invoke(main, [verb, str(file), "--scheduler", address])
     assert (done.exit_code, said in done.stderr) == (2, True)
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_plan_counts_the_workers_that_would_start_here(tmp_path: Path) -> None:
+    """Goal: the time of --dry-run is that of these workers, whatever this machine has."""
+    file = written(tmp_path, GRID)
+    assert CliRunner().invoke(main, ["sweep", str(file)]).exit_code == 0
+    file.write_text(GRID.replace("[1, 2]", "[1, 2, 3]"))
+    line = ["sweep", str(file), "--dry-run", "--scheduler", "local:3"]
+    assert CliRunner().invoke(main, line).stdout.endswith(", 3 at a time\n")
 
 
 def test_nobody_answers(place: Place) -> None:

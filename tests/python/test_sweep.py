@@ -29,6 +29,11 @@ from nandwich import paths
 from nandwich.cli.main import main
 from nandwich.cli.sweep import engine, spec
 from nandwich.cli.sweep.point import Keys, Point, run_point
+from nandwich.report import of_sweep
+from nandwich.report.book import Book
+from nandwich.results.comparison import Entry
+from nandwich.results.figures import Metric
+from nandwich.results.figures import Result as Figures
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -327,16 +332,18 @@ ftl = ["tree", "log", "lg"]
     assert any(one.startswith("18: unknown key 'ram-of-nobody'") for one in said)
     assert [one for one in said if "unknown" not in one] == [
         '6: idle = "yes": it is on or off: true or false',
-        "17: json: options that write files, or show something else, are not taken",
         "11: half-life = 0: 0 is not in the range 1<=x<=65536.",
         f"12: spare-blocks = 8: {wanted}",
         f"13: degree = []: {wanted}",
         "14: maps: from is not less than to",
         "15: limit: on a log scale from is more than 0",
         "16: seed: 1 is there twice",
+        "17: json: options that write files, or show something else, are not taken",
         '19: blocks: "1024" is there twice, as 1024 too',
     ]
     assert "10: unknown key 'skale'; did you mean scale?" in said
+    numbers = [int(one.partition(":")[0]) for one in said]
+    assert numbers == sorted(numbers)
     # Names are looked up beside the faults before, whatever the source would be.
     assert any(one.startswith("20: unknown chip 'W25N01'") for one in said)
     assert any(one.startswith("21: unknown translation layer 'lg'") for one in said)
@@ -354,6 +361,18 @@ def test_every_wrong_value_is_told_once(tmp_path: Path) -> None:
         "7: cannot read none.csv: No such file or directory",
         "7: unknown workload 'zpf'",
         "8: unknown chip 'NONE' (nandwich chips lists all)",
+    ]
+
+
+def test_a_wrong_workload_is_no_fault_of_the_nvm(tmp_path: Path) -> None:
+    """Goal: what is right beside a source that nobody knows is not told with it."""
+    nvm = 'blocks = 64\nnvm = "64K"'
+    text = GRID.replace("gen:zipf", "gen:zpf").replace("blocks = 64", nvm)
+    text = text.replace("spare-blocks = [14, 16]", 'tier = ["lru", "harc", "hrc"]')
+    said = ran(written(tmp_path, text)).stderr.splitlines()
+    assert [line.split("spec.toml:")[1].split(" '")[0] for line in said] == [
+        "5: unknown workload",
+        "10: unknown placement policy",
     ]
 
 
@@ -390,6 +409,38 @@ def test_compare_and_report_take_the_result(tmp_path: Path) -> None:
     twice = [str(target)] * 2
     both = CliRunner().invoke(main, ["compare", *twice])
     assert "8 configurations" in both.stdout
+
+
+def test_the_best_possible_is_no_competitor(tmp_path: Path) -> None:
+    """Goal: no policy is worse for what cannot be done, and the bound is not the best."""
+    text = '[sweep]\nverb = "sched"\n[base]\nruns = 1\n[[point]]\npolicy = ["fifo", "slack"]\n'
+    target = tmp_path / "sched.json"
+    assert ran(written(tmp_path, text), "--json", target).exit_code == 0
+    done = CliRunner().invoke(main, ["compare", str(target), "--json", "-"])
+    assert done.exit_code == 0, done.stderr
+    told = {one["key"]: one for one in json.loads(done.stdout)["metrics"]}["met_percent"]
+    assert (told["best"], told["worst"]) == (
+        "policy=fifo slack slack",
+        "policy=fifo slack fifo",
+    )
+
+
+@pytest.mark.quick
+def test_a_picture_says_what_holds_for_it() -> None:
+    """Goal: no seeds where there are none, and of a break-even neither less nor more is better."""
+    metrics = [Metric("less", "cost", "", "less", True), Metric("even", "even at", "", "", True)]
+
+    def said(seeds: int) -> list[str]:
+        book = Book()
+        entries = [
+            Entry(ram, [Figures(ram, "x", {"ram": ram}, {"less": at, "even": at})] * seeds)
+            for at, ram in enumerate(("4K", "8K"))
+        ]
+        of_sweep.fill(book, "", entries, metrics)
+        return [one.plan.says for one in book.pictures.values()]
+
+    assert said(1) == ["Less is better.", ""]
+    assert said(2) == ["The mean of the seeds. Less is better.", "The mean of the seeds."]
 
 
 def test_a_large_sweep_has_pictures_alone(tmp_path: Path) -> None:
@@ -527,6 +578,10 @@ OF_VERBS = {
 }
 
 
+#: The first result of a verb that has several: the point, and which of them it is.
+NAMED = {"sched": "policy=slack slack", "vmtrace": "ram=4096 policy=lru lru ram=4096 frame=512"}
+
+
 @pytest.mark.parametrize("verb", OF_VERBS)
 def test_every_verb_is_swept(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Goal: whatever the verb, its points are lines that can be run, two sweeps give the same
@@ -547,6 +602,9 @@ def test_every_verb_is_swept(verb: str, tmp_path: Path, monkeypatch: pytest.Monk
     rows = {"sched": 6, "energy": 1, "vmtrace": 6, "run": 2}
     assert len(value["rows"]) == rows[verb]
     assert all(row["values"] for row in value["rows"])
+    if value["rows"][0]["result"]:
+        done = CliRunner().invoke(main, ["compare", "1.json", "--json", "-"])
+        assert json.loads(done.stdout)["configurations"][0]["name"] == NAMED[verb]
     line = [*shlex.split(value["rows"][-1]["command"])[1:]]
     again = CliRunner().invoke(main, [verb, "--json", "alone.json", *line[1:]])
     assert again.exit_code == 0, again.stderr

@@ -337,6 +337,19 @@ def test_a_life_that_is_too_short_is_not_chosen(tmp_path: Path) -> None:
     assert (done.exit_code, "--daily SIZE says what is written" in done.stderr) == (2, True)
 
 
+def test_a_csv_of_ones_own_has_its_columns_in_the_space(tmp_path: Path) -> None:
+    """Goal: no option is named that tune has not, and what it says instead helps."""
+    trace = tmp_path / "own.csv"
+    trace.write_text("".join(f"{1000 * i},w,{2048 * (i % 50)},2048\n" for i in range(200)))
+    line = (trace, "--store", tmp_path / "kept.sqlite", "--space")
+    done = ran(*line, written(tmp_path, GRID))
+    assert done.exit_code == 2
+    assert "--columns" not in done.stderr
+    found = re.search(r"in \[base\] of --space, say (.*) and (.*); --show-space", done.stderr)
+    assert found is not None, done.stderr
+    assert ran(*line, written(tmp_path, f"[base]\n{found[1]}\n{found[2]}\n{GRID}")).exit_code == 0
+
+
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
     """Goal: the same line goes on: what was kept stays, and the answer is that of an unbroken
     run."""

@@ -18,6 +18,7 @@ from nandwich.cli.main import main
 from nandwich.cli.tune import goals, space
 from nandwich.cli.tune.need import Needs
 from nandwich.errors import InputError
+from nandwich.results.figures import ENDLESS
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -173,8 +174,31 @@ def test_compare_and_report_take_the_result(trace: Path, tmp_path: Path) -> None
     labels = {line["key"]: line["label"] for line in compared["metrics"]}
     assert labels["time_ns"] == "time an access"
     assert labels["life_accesses"] == "life"
+    row = next(row for row in value["rows"] if row["shown"])
+    row["goals"]["life"], row["configuration"]["blocks"] = ENDLESS, None
+    target.write_text(json.dumps(value))
+    compared = json.loads(invoked("compare", target, "--json", "-").stdout)
+    configs = [one["config"] for one in compared["configurations"]]
+    assert [one["blocks"] for one in configs].count("all") == 1
+    assert " endless " in invoked("compare", target).stdout
     invoked("report", target, "-o", page)
-    assert '"key":"parallel"' in page.read_text()
+    assert '"key":"parallel-program"' in page.read_text()
+
+
+def test_bytes_and_accesses_do_not_stand_side_by_side(trace: Path, tmp_path: Path) -> None:
+    """Goal: a time a byte is neither better nor worse than a time an access."""
+    files = [tmp_path / "accesses.json", tmp_path / "bytes.json"]
+    text = '[axes]\nchip = ["K9F1G08U0A"]\nblocks = [64, 96]\nram = ["4K", "8K"]\n'
+    values = tuned(tmp_path, trace), tuned(tmp_path, "gen:zipf,requests=500", text=text)
+    for file, value in zip(files, values, strict=True):
+        file.write_text(json.dumps(value))
+    said = invoked("compare", *files, code=2).stderr
+    assert f"of nandwich tune: {files[1]}" in said
+    assert f"of nandwich tune of a program: {files[0]}" in said
+    invoked("report", *files, "-o", tmp_path / "page.html")
+    data = (tmp_path / "page.html").read_text()
+    assert all(f'"key":"{key}"' in data for key in ("played", "played-program"))
+    assert "<caption>nandwich tune of a program<" in data
 
 
 @pytest.mark.quick
@@ -193,7 +217,7 @@ def test_a_part_of_a_run_is_no_goal(trace: Path, tmp_path: Path) -> None:
 @pytest.mark.quick
 def test_too_good_is_no_better() -> None:
     """Goal: a memory without faults is not infinitely better than one with few of them."""
-    none = goals.Goals(0, 0, goals.ENDLESS, 5, 5, 0, 0, None, by_access=True)
+    none = goals.Goals(0, 0, ENDLESS, 5, 5, 0, 0, None, by_access=True)
     few = goals.Goals(8, 900, 2 * 10**16, 5, 5, 0, 0, None, by_access=True)
     assert none.vector == few.vector
     assert min(none.vector) > -17

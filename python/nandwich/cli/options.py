@@ -276,7 +276,7 @@ def json_option(function: _Decorated) -> _Decorated:
 def _scheduler(_ctx: click.Context, _param: click.Parameter, address: str) -> str:
     kind, _, rest = address.partition(":")
     if kind == "local":
-        if not rest.isdigit() or not 1 <= int(rest) <= 256:
+        if not rest.isdecimal() or not 1 <= int(rest) <= 256:
             raise InputError(f"--scheduler {address}: how many workers? Say local:4, 256 at most")
     elif address and not rest.startswith("//"):
         raise InputError(f"--scheduler {address}: wanted tcp://HOST:PORT, or local:4")

@@ -232,11 +232,12 @@ def _of_results(sources: tuple[str, ...]) -> tuple[Comparison, str]:
     metrics: list[Metric] = []
     for name, document in zip(read.names(documents), documents, strict=True):
         prefix = name if len(documents) > 1 else ""
-        if document.schema == "nandwich.sweep/1":
-            found, measured = sweeps.results(document, prefix)
-            entries += sweeps.missing(document, prefix)
-        else:
-            found, measured = figures.results(document, prefix)
+        with document.checked():
+            if document.schema == "nandwich.sweep/1":
+                found, measured = sweeps.results(document, prefix)
+                entries += sweeps.missing(document, prefix)
+            else:
+                found, measured = figures.results(document, prefix)
         entries += comparison.gathered(found)
         metrics += measured
     if len(entries) < 2:

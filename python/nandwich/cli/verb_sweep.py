@@ -19,6 +19,7 @@ from nandwich.cli.sweep.point import Keys, Point, is_file
 from nandwich.cli.sweep.verbs import VERBS
 from nandwich.errors import InputError, RunError, not_written
 from nandwich.replay.options import models_among
+from nandwich.results import sweeps
 
 _MOST_NAME = 100
 _SHOWN = {"done": "done", "no room": "with no room", "failed": "failed"}
@@ -173,7 +174,7 @@ def _keep(folder: Path, asked: Sequence[Point], played: Sequence[Kept]) -> None:
 def _file_names(asked: Sequence[Point]) -> list[str]:
     """What differs between points, where that makes names of its own."""
     told = (
-        " ".join(f"{key}={export.cell(value)}" for key, value in one.chosen.items())
+        " ".join(f"{key}={sweeps.text(value)}" for key, value in one.chosen.items())
         for one in asked
     )
     names = [re.sub(r"[^A-Za-z0-9._=%-]+", "_", text)[:_MOST_NAME] for text in told]

@@ -317,7 +317,7 @@ def _tune(
     opened: Callable[[Path], AbstractContextManager[Engine]],
 ) -> None:
     """The whole of it."""
-    needs = Needs(space.parsed(searched.point(searched.first())))
+    needs = _needs(searched)
     daily = asked.done_daily(source, needs)
     if not needs.facts["duration_ns"]:
         searched.without("idle")
@@ -338,6 +338,19 @@ def _tune(
     _write(value, answer.choice_toml(told, searched, _line()), inputs, asked.seed, to)
     if to.json_target != "-":
         _show(found, told, searched.size)
+
+
+def _needs(searched: Space) -> Needs:
+    """What configurations take; InputError for a source that cannot be read."""
+    try:
+        return Needs(space.parsed(searched.point(searched.first())))
+    except InputError as error:
+        said = error.message
+        if traffic.HINT not in said:
+            raise
+        said = said.replace(traffic.HINT, "of another csv name the columns in [base] of --space")
+        example = 'columns = "time,op,offset,size" and unit = "us"'
+        raise InputError(f"{said}, say {example}; --show-space prints a space") from error
 
 
 def _line() -> str:

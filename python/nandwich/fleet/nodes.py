@@ -116,11 +116,10 @@ def draw(fleet: Fleet, chip: Chip) -> Nodes:
         "bad_blocks": bad.astype(np.float64),
     }
     for key in ("requests_a_day", "data", "growth"):
-        columns = [
-            drawn(f"{key} {number}", getattr(one, key) or fixed(np.nan))
-            for number, one in enumerate(fleet.workloads)
-        ]
-        found[key] = np.choose(which, columns)
+        found[key] = np.empty(fleet.count)
+        for number, one in enumerate(fleet.workloads):
+            column = drawn(f"{key} {number}", getattr(one, key) or fixed(np.nan))
+            found[key][which == number] = column[which == number]
     if (battery := fleet.battery) is not None:
         energy = drawn("voltage", battery.voltage_mv) * drawn("capacity", battery.capacity_uah)
         found["battery_pj"] = energy * _PJ_OF_MV_UAH

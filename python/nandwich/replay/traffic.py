@@ -44,7 +44,8 @@ TIME_PLACES = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 _PASSED_OVER = "-"
 _MOST_COLUMNS = 32
 _CSV = "csv"
-_HINT = "of another csv name the columns, say --columns time,op,offset,size --unit us"
+#: What helps with a trace in no known format.
+HINT = "of another csv name the columns, say --columns time,op,offset,size --unit us"
 
 Advance = Callable[[int], None]
 
@@ -216,7 +217,7 @@ def open_trace(path: str, options: Options) -> _native.Trace:
     except ValueError as error:
         hint = ""
         if "of no known format" in str(error):
-            hint = f"\nknown: {', '.join(known)}; {_HINT}"
+            hint = f"\nknown: {', '.join(known)}; {HINT}"
         raise InputError(str(error) + hint) from error
 
 

@@ -48,7 +48,8 @@ _DAYS_A_YEAR = 365
 
 
 def fill(book: Book, content: dict[str, Any], who: int) -> None:
-    """Every picture; KeyError or TypeError where the result is not as fleet writes it."""
+    """Every picture; KeyError or TypeError where the result is not as fleet writes it. A cause that
+    ended nobody has rows too: with one alone no legend would tell it."""
     points = content["survival"]
     told = [
         [who, _years(one), *(_percent(one[key]) for key in ("alive", "least", "most"))]
@@ -56,17 +57,14 @@ def fill(book: Book, content: dict[str, Any], who: int) -> None:
     ]
     book.add(SURVIVAL, ([*row[:3]] for row in told), told)
     for cause in _CAUSES:
-        if points[-1][cause]:
-            rows = ([who, cause, _years(one), _percent(one[cause])] for one in points)
-            book.add(ENDED, rows)
+        book.add(ENDED, ([who, cause, _years(one), _percent(one[cause])] for one in points))
     for workload in content["workloads"]:
         book.add(ENDS, _ends(who, workload))
 
 
 def _ends(who: int, workload: dict[str, Any]) -> Iterator[Row]:
     for one in workload["ends"]:
-        if one["nodes"]:
-            yield [who, workload["name"], one["cause"], _percent(one["share"]), one["nodes"]]
+        yield [who, workload["name"], one["cause"], _percent(one["share"]), one["nodes"]]
 
 
 def _years(one: dict[str, Any]) -> float:

@@ -39,18 +39,32 @@ def fill(book: Book, name: str, entries: Sequence[Entry], metrics: Sequence[Metr
             if spread is not None
         ]
         if metric.chief and len({row[2] for row in rows}) > 1:
-            plan = _plan(name, metric, Column("x", key, size), log, joined=joined)
+            says = _says(
+                metric, joined=joined, several=any(len(one.results) > 1 for one in entries)
+            )
+            plan = _plan(name, metric, Column("x", key, size), log, says, joined=joined)
             book.add(plan, sorted(rows, key=lambda row: (who.index(row[0]), row[1])))
 
 
-def _plan(name: str, metric: Metric, x: Column, log: str, *, joined: bool) -> Plan:
+def _says(metric: Metric, *, joined: bool, several: bool) -> str:
+    """How to read a picture; `several`: a configuration has several seeds."""
+    told = []
+    if not joined:
+        told.append("Each configuration, by one of its options.")
+    if several:
+        told.append("The mean of the seeds.")
+    if metric.better:
+        told.append(f"{metric.better.capitalize()} is better.")
+    return " ".join(told)
+
+
+def _plan(name: str, metric: Metric, x: Column, log: str, says: str, *, joined: bool) -> Plan:
     of = f" of {name}" if name else ""
-    says = "The mean of the seeds." if joined else "Each configuration, by one of its options."
     return Plan(
         f"sweep-{name}-{metric.key}",
         SECTION,
         f"{metric.label[0].upper()}{metric.label[1:]} over {x.label}{of}",
-        f"{says} {'Less' if metric.better == 'less' else 'More'} is better.",
+        says,
         "lines" if joined else "dots",
         (Column("group", "configuration"), x, Column("y", metric.label, metric.unit),
          Column("better", "better")),

@@ -3,6 +3,7 @@
 against cost. Two goals against each other, with their own front, come with the figures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from nandwich.report.book import CONFIG, Book, Column, Plan, Row
@@ -42,14 +43,23 @@ PLAYED = Plan(
 def fill(
     book: Book, content: dict[str, Any], found: Sequence[tuple[Result, list[Metric]]], kind: str
 ) -> None:
-    """The pictures; KeyError or TypeError where the result is not as tune writes it."""
+    """The pictures, those of bytes and those of a program's accesses apart; KeyError or TypeError
+    where the result is not as tune writes it."""
     _parallel(book, found, kind)
+    played = _of(PLAYED, kind)
     for one in content["rows"]:
         if one["goals"] is not None:
             goals = one["goals"]
             state = _state(one, content["choice"])
             row: Row = [state, goals["cost_bytes"], goals["time_ns"], one["name"], "less"]
-            book.add(PLAYED, [row])
+            book.add(played, [row])
+
+
+def _of(plan: Plan, kind: str) -> Plan:
+    """A picture of results of this kind alone."""
+    if kind == "tune":
+        return plan
+    return replace(plan, key=f"{plan.key}-program", title=f"{plan.title}, {kind}")
 
 
 def _parallel(book: Book, found: Sequence[tuple[Result, list[Metric]]], kind: str) -> None:
@@ -63,7 +73,7 @@ def _parallel(book: Book, found: Sequence[tuple[Result, list[Metric]]], kind: st
         for (one, _), value in zip(found, values, strict=True):
             ratio = best / value if metric.better == "more" else value / best
             who = book.choice(one.name, kind, one.config.get("ftl", ""))
-            book.add(PARALLEL, [[who, metric.label, round(ratio, 4), "less"]])
+            book.add(_of(PARALLEL, kind), [[who, metric.label, round(ratio, 4), "less"]])
 
 
 def _state(row: dict[str, Any], choice: int) -> str:

@@ -6,7 +6,6 @@ forbids itself (Content-Security-Policy) every script but its own and every requ
 """
 
 import base64
-import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -46,6 +45,8 @@ _ORDER = (
     of_others.PAPERS,
 )
 _WITH_FIGURES = frozenset(read.COMPARED)
+#: Their results have names of their own, before which that of the file stands among several.
+_NAME_THEIR_OWN = ("sched", "tune", "tune of a program")
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _fill(filled: Book, documents: Sequence[Document]) -> list[Sheet]:
     names = read.names(documents)
     for one in documents:
         if one.kind == "compare":
-            with _checked(one):
+            with one.checked():
                 sheets.append(of_figures.of_comparison(filled, one))
                 compared |= {
                     entry["command"]: entry["name"]
@@ -107,7 +108,7 @@ def _fill(filled: Book, documents: Sequence[Document]) -> list[Sheet]:
     kinds = [one.kind for one in documents]
     found: dict[str, list[tuple[Result, list[Metric]]]] = {}
     for name, one in zip(names, documents, strict=True):
-        with _checked(one):
+        with one.checked():
             known = compared.get(_command(one))
             several = name if kinds.count(one.kind) > 1 else ""
             results = _pictures(filled, one, known or name, several)
@@ -119,19 +120,6 @@ def _fill(filled: Book, documents: Sequence[Document]) -> list[Sheet]:
     for number, sheet in enumerate(sheets):
         of_figures.side_by_side(filled, sheet, number, alone=len(sheets) == 1)
     return sheets
-
-
-@contextlib.contextmanager
-def _checked(document: Document) -> Iterator[None]:
-    """Turns what a changed document leads to into one sentence."""
-    try:
-        yield
-    except KeyError as error:
-        raise document.changed(str(error)) from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise document.changed(
-            f"something is of another kind ({error}), and what it should be"
-        ) from error
 
 
 def _command(document: Document) -> str:
@@ -148,7 +136,7 @@ def _pictures(
     if document.schema == "nandwich.sweep/1":
         return _sweep(filled, document, several)
     if document.schema in _WITH_FIGURES:
-        own = several if document.kind in ("sched", "tune") else name
+        own = several if document.kind in _NAME_THEIR_OWN else name
         made, metrics = figures.results(document, own)
         results = [(one, metrics) for one in made]
     match document.kind:
@@ -160,7 +148,7 @@ def _pictures(
             of_others.run(filled, content, who)
         case "sched":
             of_others.sched(filled, content, several)
-        case "tune":
+        case "tune" | "tune of a program":
             of_tune.fill(filled, content, results, document.kind)
         case "vmtrace":
             of_others.vmtrace(filled, content, several)

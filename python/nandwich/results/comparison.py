@@ -2,10 +2,11 @@
 """Results side by side: what differs between them, what is best and worst, and what is noise.
 
 Counts, emulated time and energy repeat to the last unit, so any difference is one. Noise is where a
-configuration has several values, one for each seed, or where the host's clock was read. The same
-seeds are played on all, so two configurations are apart when their mean difference is larger than
-any seed's difference is from that mean; and by more than WALL_NOISE where the clock was read.
-Figures of a sample have an interval, and are apart where their intervals do not overlap.
+configuration has several values, one for each seed, or where the host's clock was read. Two
+configurations with the same seeds are apart when their mean difference is larger than any seed's
+difference is from that mean; with other seeds, when their values do not overlap. Where the clock
+was read they differ by more than WALL_NOISE, too. Figures of a sample have an interval, and are
+apart where their intervals do not overlap.
 """
 
 import math
@@ -28,6 +29,7 @@ class Spread:
     values: tuple[float, ...]
     between: tuple[float, float] | None = None  # of a sample: where the truth is; inf: no bound
     over: bool = False  # it is more than its value, and nobody knows how much
+    seeds: tuple[str, ...] = field(default=(), compare=False)  # of the values; "": not told
 
     @property
     def mean(self) -> float:
@@ -65,7 +67,8 @@ class Entry:
             return None
         first = self.results[0]
         between = first.between.get(key) if len(found) == 1 else None
-        return Spread(tuple(found), between, key in first.over)
+        seeds = tuple(one.config.get("seed", "") for one in self.results)
+        return Spread(tuple(found), between, key in first.over, seeds)
 
     @property
     def reference(self) -> bool:
@@ -165,13 +168,17 @@ def _line(metric: Metric, spreads: tuple[Spread | None, ...], ranked: Sequence[b
 
 def apart(metric: Metric, one: Spread, other: Spread) -> bool:
     """Whether two configurations differ by more than noise."""
+    overlap = one.least <= other.most and other.least <= one.most
     if one.between and other.between:
-        return one.most < other.least or other.most < one.least
-    gaps = [high - low for low, high in zip(one.values, other.values, strict=True)]
-    mean = sum(gaps) / len(gaps)
-    if abs(mean) <= max(abs(gap - mean) for gap in gaps):
+        return not overlap
+    if len(one.values) == len(other.values) and one.seeds == other.seeds:
+        gaps = [high - low for low, high in zip(one.values, other.values, strict=True)]
+        mean = sum(gaps) / len(gaps)
+        overlap = abs(mean) <= max(abs(gap - mean) for gap in gaps)
+    if overlap:
         return False
-    return not metric.wall or abs(mean) > WALL_NOISE * max(abs(one.mean), abs(other.mean))
+    gap = abs(other.mean - one.mean)
+    return not metric.wall or gap > WALL_NOISE * max(abs(one.mean), abs(other.mean))
 
 
 def _ends(

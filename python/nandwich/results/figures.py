@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 from nandwich.results.read import Document
 
+#: A life that nothing ends, in bytes or accesses; the most that `nandwich tune` tells.
+ENDLESS = 1 << 63
 Better = Literal["less", "more", ""]
 #: How a value reads: "ns", "pJ" and "B" are scaled, the rest are words behind the number.
 Unit = str
@@ -427,6 +429,8 @@ def _tune(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         part = Document(document.path, document.schema, one)
         whole = f"{name} {one['place']} {one['name']}".strip()
         config = {str(key): _text(value) for key, value in one["configuration"].items()}
+        if config.get("blocks") == "none":
+            config["blocks"] = "all"
         config |= {"source": _text(document.at("question", "source")), **dict(origin(document))}
         found.append(_result(part, whole, config, told))
     return found, [metric for metric, _ in told]

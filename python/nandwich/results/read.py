@@ -4,10 +4,11 @@
 What is no such file is refused with the place and what is wrong there.
 """
 
+import contextlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ class Document:
         """Results of one kind have the same figures: the verb, or what it was asked."""
         if self.schema == "nandwich.sweep/1":
             return f"sweep of {self.at('verb')}"
+        if self.schema == "nandwich.tune/1" and self.at("question", "unit") == "access":
+            return "tune of a program"
         admits = self.schema == "nandwich.sched/1" and "admission" in self.content
         return SHOWN[self.schema] + " --admit" * admits
 
@@ -77,6 +80,18 @@ class Document:
     def changed(self, what: str) -> InputError:
         """The error, for `raise`, of a document that is not as its verb writes it."""
         return InputError(f"{self.path}: no {self.schema} as it is written: {what} is missing")
+
+    @contextlib.contextmanager
+    def checked(self) -> Iterator[None]:
+        """Turns what a changed document leads to into that error."""
+        try:
+            yield
+        except KeyError as error:
+            raise self.changed(str(error)) from error
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise self.changed(
+                f"something is of another kind ({error}), and what it should be"
+            ) from error
 
 
 def read(path: str) -> Document:

@@ -11,7 +11,10 @@ from nandwich.results.read import Document
 
 _SEED = "seed"
 #: Values that say themselves what they are of.
-_SPEAK = frozenset({"source", "sources", "config", "ftl", "chip", "wear", "tier", "nvm-part"})
+_SPEAK = frozenset(
+    {"source", "sources", "config", "ftl", "chip", "wear", "tier", "nvm-part", "result"}
+)
+_BOUND = "bound"  # the best possible, among the results of sched
 
 
 def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
@@ -26,7 +29,8 @@ def results(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         values = dict(row["values"])
         if not all(isinstance(one, int | float) for one in values.values()):
             raise document.changed(f"a number for each figure of {told}")
-        found.append(Result(told, document.path, dict(_config(row)) | common, values))
+        best = document.at("verb") == "sched" and row["result"] == _BOUND
+        found.append(Result(told, document.path, dict(_config(row)) | common, values, best))
     keys = {key for one in found for key in one.values}
     return found, of_verb(str(document.at("verb")), sorted(keys))
 
@@ -47,7 +51,7 @@ def missing(document: Document, name: str) -> list[Entry]:
 def _name(row: dict[str, Any], name: str) -> str:
     """What differs between points, but for the seed."""
     words = [
-        text if key in _SPEAK else f"{key}={text}" for key, text in _config(row) if key != _SEED
+        told if key in _SPEAK else f"{key}={told}" for key, told in _config(row) if key != _SEED
     ]
     return " ".join(word for word in (name, *words) if word)
 
@@ -56,12 +60,13 @@ def _config(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What a point has of what differs, and which of its results this is."""
     for key, value in row["configuration"].items():
         if value is not None:
-            yield str(key), _text(value)
+            yield str(key), text(value)
     if row["result"]:
-        yield "policy", str(row["result"])
+        yield "result", str(row["result"])
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A value of an option as one word, about as the spec has it."""
     if isinstance(value, bool):
         return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

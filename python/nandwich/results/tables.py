@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nandwich.quantities import format_energy, format_size, format_time
 from nandwich.results.comparison import Comparison, Entry, Line, Spread
-from nandwich.results.figures import Metric
+from nandwich.results.figures import ENDLESS, Metric
 
 #: Columns of a terminal, and of a page.
 WIDTH = 80
@@ -41,6 +41,8 @@ Rows = list[list[str]]
 
 def shown(metric: Metric, value: float) -> str:
     """One value with its unit."""
+    if value >= ENDLESS:
+        return "endless"
     if metric.unit == "ns" and abs(value) >= _YEAR_NS / 100:
         return f"{value / _YEAR_NS:.3g} years"
     if metric.unit in _SCALED:

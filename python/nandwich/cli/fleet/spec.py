@@ -38,13 +38,22 @@ _FLEET = ("nodes", "seed", "horizon")
 _OWN = ("name", "weight", "requests_a_day", "data", "growth")
 _NODE = ("duty", "temperature", "base", "endurance", "block_endurance", "bad_blocks")
 _BATTERY = ("voltage", "capacity", "usable", "self_discharge", "activation")
-#: What a fleet decides itself, and what gives a device another end than the three.
-_NOT_HERE = frozenset(
-    {"repeat", "until-worn", "lives", "no-bad-blocks", "limit", "verify", "classes"}
-    | {"heal", "heal-at", "heal-cycles", "heal-period"}
-    | {"nvm", "nvm-part", "tier", "half-life", "nvm-reads"}
-)
-_OF_ALL = frozenset({"chip", "blocks"})
+#: Options that a workload or [replay] has not, and why.
+_NOT_HERE = {
+    **dict.fromkeys(
+        ("repeat", "until-worn", "lives", "no-bad-blocks", "limit", "verify", "classes"),
+        "is told by fleet itself, for all nodes",
+    ),
+    **dict.fromkeys(
+        ("heal", "heal-at", "heal-cycles", "heal-period"),
+        "is not taken: fleet knows no blocks that heal",
+    ),
+    **dict.fromkeys(
+        ("nvm", "nvm-part", "tier", "half-life", "nvm-reads"),
+        "is not taken: fleet knows no NVM that wears out",
+    ),
+}
+_OF_ALL = dict.fromkeys(("chip", "blocks"), "is told by [replay], for all nodes")
 #: Options that name something, which replay knows or not whatever stands beside them.
 _NAMES = frozenset({"source", "config", "chip", "ftl", "wear"})
 #: What decides the chip, and what stands for the rest where only that is asked.
@@ -113,14 +122,13 @@ class _Reader(FileReader):
             self.fault(place, f"{key}: {error}")
             return default
 
-    def options(self, place: str, values: Mapping[str, Any], refused: frozenset[str]) -> Values:
-        """Options of replay among values, those that are right."""
+    def options(self, place: str, values: Mapping[str, Any], refused: Mapping[str, str]) -> Values:
+        """Options of replay among values, those that are right. `refused` says why one is not."""
         found: Values = {}
         for key, value in values.items():
             where = f"{place}.{key}"
             if key in refused:
-                whose = "[replay]" if key in _OF_ALL else "fleet itself"
-                self.fault(where, f"{key} is told by {whose}, for all nodes")
+                self.fault(where, f"{key} {refused[key]}")
             elif key not in self.verb.keys:
                 text = names.unknown("key", key, [*self.verb.keys, *_OWN]).message
                 self.fault(where, f"{text} (nandwich replay --help lists all)")

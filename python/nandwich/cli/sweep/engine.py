@@ -56,9 +56,12 @@ def planned(path: Path, names: Sequence[str], verb: str, jobs: int) -> tuple[set
 
 
 def places(jobs: int | None, scheduler: str) -> int:
-    """How many points this machine plays at a time."""
+    """How many points this machine plays at a time; those of another are not known."""
     if jobs and scheduler:
         raise InputError("--jobs is of this machine: leave it out with --scheduler")
+    kind, _, workers = scheduler.partition(":")
+    if kind == "local":
+        return int(workers)
     return jobs or pool.processors()
 
 

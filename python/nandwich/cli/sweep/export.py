@@ -20,7 +20,7 @@ from nandwich.cli.options import writable
 from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.sweep.point import Point
 from nandwich.errors import InputError, RunError, not_written
-from nandwich.results import figures, read
+from nandwich.results import figures, read, sweeps
 
 KINDS = (".csv", ".json", ".parquet")
 
@@ -105,15 +105,8 @@ def as_csv(columns: dict[str, list[Any]]) -> bytes:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for row in zip(*columns.values(), strict=True):
-        writer.writerow(["" if one is None else cell(one) for one in row])
+        writer.writerow(["" if one is None else sweeps.text(one) for one in row])
     return stream.getvalue().encode("utf-8", errors="backslashreplace")
-
-
-def cell(value: Any) -> str:
-    """A value as one word, about as the spec has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def write(target: str, columns: dict[str, list[Any]]) -> None:
@@ -136,7 +129,7 @@ def as_parquet(columns: dict[str, list[Any]]) -> bytes:
             kind = arrow.int64() if all(isinstance(one, int) for one in there) else arrow.float64()
             typed[name] = arrow.array(values, kind)
         else:
-            texts = [None if one is None else cell(one) for one in values]
+            texts = [None if one is None else sweeps.text(one) for one in values]
             typed[name] = arrow.array(texts, arrow.string())
     sink = arrow.BufferOutputStream()
     parquet.write_table(arrow.table(typed), sink)

@@ -38,7 +38,7 @@ _RANGE = ("from", "to", "steps", "scale")
 _SCALES = ("linear", "log")
 #: Of replay without a source, which is a fault already: options that are right or wrong whatever it
 #: is, and what stands in for it.
-_WITHOUT_SOURCE = ("chip", "ftl", "wear", "tier", "nvm-part")
+_WITHOUT_SOURCE = ("chip", "ftl", "wear", "nvm", "tier", "nvm-part")
 _STANDS_IN = "gen:uniform"
 
 Values = dict[str, Any]
@@ -80,25 +80,26 @@ Axis = list[Any] | Range
 
 
 class FileReader:
-    """One file, and what is wrong with it so far. Faults are gathered, each with file and line,
-    until `end` raises them all."""
+    """One file, and what is wrong with it so far. Faults are gathered, each with its line, until
+    `end` raises them all, from the first line to the last."""
 
     verb: Verb  # whose options the file has
 
     def __init__(self, file: TomlFile, tables: Sequence[str]) -> None:
         self.file = file
-        self.faults: list[str] = []
+        self.faults: list[tuple[int, str]] = []
         for key in file.tree:
             if key not in tables:
                 self.fault(key, names.unknown("table", key, tables).message)
 
     def fault(self, place: str, text: str) -> None:
-        self.faults.append(f"{self.file.where(place)}: {text}")
+        self.faults.append((self.file.line(place), f"{self.file.where(place)}: {text}"))
 
     def end(self) -> None:
         """Raises what was found, if anything was."""
         if self.faults:
-            raise InputError("\n".join(dict.fromkeys(self.faults)))
+            told = sorted(dict.fromkeys(self.faults), key=lambda fault: fault[0])
+            raise InputError("\n".join(text for _, text in told))
 
     def table(self, name: str) -> Values:
         """The table of that name; empty where there is none, or something else is a fault."""

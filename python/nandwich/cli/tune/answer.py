@@ -15,6 +15,7 @@ from nandwich.cli.tune.space import Space
 from nandwich.errors import RunError
 from nandwich.quantities import format_size, format_time
 from nandwich.replay.options import Options, models_among
+from nandwich.results.figures import ENDLESS
 
 #: Rows of the table; the exports have all.
 SHOWN = 12
@@ -142,7 +143,7 @@ def _energy(pj: float) -> str:
 
 def life(life: int, daily: int, accesses: int) -> str:
     """A life for people: years where it is known what is done a day, else bytes or runs."""
-    if life >= goals.ENDLESS:
+    if life >= ENDLESS:
         return "endless"
     if not daily:
         return f"{life / accesses:.3g} runs" if accesses else format_size(life)

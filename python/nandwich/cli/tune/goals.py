@@ -26,10 +26,9 @@ from typing import Any
 from nandwich.cli.sweep.kept import Kept
 from nandwich.cli.tune.need import Need
 from nandwich.replay.life import DAY_NS
+from nandwich.results.figures import ENDLESS
 
 GOALS = ("time", "energy", "life", "cost")
-#: Host bytes of a device that nothing wears; the most that is told.
-ENDLESS = 1 << 63
 #: What is better than this an access is worth nothing. A guard takes 4 to 19 instructions (docs/
 #: vm-what-it-costs.md): on a small processor longer than 10 ns, and more than 1 nJ. And ten million
 #: accesses a second are less than 10^16 in 30 years.
