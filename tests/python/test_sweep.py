@@ -684,3 +684,20 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
 def test_the_page_prints_what_it_shows(tmp_path: Path) -> None:
     """Goal: docs/sweep.md can be followed line by line."""
     assert follow("sweep.md", tmp_path) >= 4
+
+
+def test_a_reason_is_told_once(tmp_path: Path) -> None:
+    """Goal: a thousand points that fail alike are a line; and compare says why there is nothing to
+    lay side by side."""
+    bad = tmp_path / "bad.csv"
+    bad.write_text("time,op,offset,size\n1,w,x,y\n")
+    text = GRID.replace("gen:zipf,requests=500", str(bad))
+    target = tmp_path / "sweep.json"
+    done = ran(written(tmp_path, text), "--json", target)
+    assert done.exit_code == 1
+    told = [line for line in done.stderr.splitlines() if "failed: " in line]
+    assert len(told) == 1
+    assert told[0].endswith("; so did 7 more, which --export names")
+    again = CliRunner().invoke(main, ["compare", str(target)])
+    assert again.exit_code == 2
+    assert "no configuration has figures" in again.stderr

@@ -240,6 +240,9 @@ def _of_results(sources: tuple[str, ...]) -> tuple[Comparison, str]:
                 found, measured = figures.results(document, prefix)
         entries += comparison.gathered(found)
         metrics += measured
+    if entries and all(one.state != "done" for one in entries):
+        why = entries[0].why or entries[0].state
+        raise InputError(f"{sources[0]}: no configuration has figures; of {entries[0].name}: {why}")
     if len(entries) < 2:
         raise InputError(
             f"nothing to compare {sources[0]} with: give another result of nandwich "

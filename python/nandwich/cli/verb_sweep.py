@@ -192,12 +192,16 @@ def _summary(asked: Sequence[Point], played: Sequence[Kept]) -> str:
 
 
 def _judge(asked: Sequence[Point], played: Sequence[Kept]) -> None:
-    """Exit code 1 where a point failed."""
-    failed = {
-        one.command: kept.why
-        for one, kept in zip(asked, played, strict=True)
-        if kept.state == "failed"
-    }
+    """Exit code 1 where a point failed: each reason with the first line that has it."""
+    failed: dict[str, list[str]] = {}
+    for one, kept in zip(asked, played, strict=True):
+        if kept.state == "failed":
+            failed.setdefault(kept.why, []).append(one.command)
     if failed:
-        lines = (f"failed: {why}; to repeat it: {line}" for line, why in failed.items())
-        raise RunError("\n".join(" ".join(line.split("\n")) for line in lines))
+        told = (_failure(why, lines) for why, lines in failed.items())
+        raise RunError("\n".join(" ".join(line.split("\n")) for line in told))
+
+
+def _failure(why: str, lines: Sequence[str]) -> str:
+    more = f"; so did {len(lines) - 1} more, which --export names" if len(lines) > 1 else ""
+    return f"failed: {why}; to repeat it: {lines[0]}{more}"
