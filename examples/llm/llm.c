@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * llm.c - a small language model in integers: the same tokens on every processor.
+ *
+ *     llm WEIGHTS PROMPT TOKENS SEED     print PROMPT and TOKENS more tokens
+ *     llm WEIGHTS --score < TEXT         print what TEXT costs: bits and characters
+ *
+ * Plain C: the file of weights is mapped, not read, and nothing here knows whether the memory behind
+ * it is RAM or flash. A file is made by examples/llm/make.py; docs/llm.md tells of it.
+ *
+ * Numbers. Weights are bytes, with a scale for each output of a matrix; those of tables are half a
+ * byte, 16 levels a table. The stream between layers counts in 2^-16, its normed copy in 2^-10.
+ * Scores and logits count in 2^-8 and are exponents of two, so that a softmax takes a table of 256
+ * powers. Sums fit 32 bits within the limits below; a sum times a scale takes 64.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    VERSION = 1,
+    MAGIC = 0x4d4c574e, /* "NWLM" */
+    ALIGNMENT = 64,     /* of each part of the file, from its start */
+    LAYERS_MAX = 16,
+    WIDTH_MAX = 256, /* of the stream, and of all heads together */
+    HEAD_MAX = 64,
+    HIDDEN_MAX = 1024,
+    CONTEXT_MAX = 256,
+    TOKEN_BYTES = 16,
+    LEVELS = 16,
+    BEGIN = 0, /* the token before the first of a text; never printed */
+    EPSILON = 42950, /* 1e-5 in 2^-32, added to a mean square */
+    UNIT_BITS = 8,   /* fraction of scores and logits */
+    POWER_BITS = 20, /* fraction of a power of two */
+    SHARE_BITS = 14, /* fraction of a key's weight before all are divided by their sum */
+    RELU_MAX = 2895, /* 2895 * 2895 >> 9 is below 1 << 14 */
+    SQUARE_SHIFT = 9
+};
+
+struct header { /* all little-endian, 32 bits each */
+    uint32_t magic, version, bytes;
+    int32_t vocabulary, width, layers, heads, head, hidden, context, rows; /* rows 0: no tables */
+};
+
+struct matrix {
+    const int8_t *weights; /* those of an output stand together */
+    const uint16_t *scale; /* one an output; a sum times its scale >> shift is the output */
+    int inputs, shift;
+};
+
+struct layer {
+    struct matrix query, key_value, out, up, down;
+    int score_shift;
+    const int32_t *levels; /* of the table's weights, in 2^-16 */
+    const uint8_t *table;  /* rows of width / 2 bytes, even places in the low half */
+};
+
+struct model {
+    struct header shape;
+    const char *text; /* TOKEN_BYTES for each token */
+    const uint8_t *text_bytes;
+    const uint32_t *powers; /* 2^(-i / 256) in 2^-20 */
+    struct matrix embedding;
+    const uint16_t *token_scale; /* embedding times this >> token_shift counts in 2^-16 */
+    int token_shift;
+    struct layer layers[LAYERS_MAX];
+    int8_t *cache;    /* a key and a value for each layer and place of the context */
+    int32_t *logits;  /* one a token */
+    uint32_t last[3]; /* the last tokens, the newest first */
+    int position;     /* tokens taken so far */
+};
+
+static void fail(const char *name, const char *what)
+{
+    fprintf(stderr, "llm: %s: %s\n", name, what);
+    exit(2);
+}
+
+/* ---- the file ---- */
+
+static const void *take(const uint8_t *file, uint32_t *at, uint32_t bytes)
+{
+    const void *part = file + *at;
+
+    *at = (*at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return part;
+}
+
+static int take_number(const uint8_t *file, uint32_t *at)
+{
+    return *(const int32_t *)take(file, at, sizeof(int32_t));
+}
+
+static void take_matrix(struct matrix *matrix, const uint8_t *file, uint32_t *at, int inputs,
+                        int outputs)
+{
+    matrix->inputs = inputs;
+    matrix->shift = take_number(file, at);
+    matrix->scale = take(file, at, 2 * (uint32_t)outputs);
+    matrix->weights = take(file, at, (uint32_t)inputs * (uint32_t)outputs);
+}
+
+static void take_layer(struct layer *layer, const struct header *shape, const uint8_t *file,
+                       uint32_t *at)
+{
+    int heads_width = shape->heads * shape->head;
+
+    layer->score_shift = take_number(file, at);
+    take_matrix(&layer->query, file, at, shape->width, heads_width);
+    take_matrix(&layer->key_value, file, at, shape->width, 2 * shape->head);
+    take_matrix(&layer->out, file, at, heads_width, shape->width);
+    take_matrix(&layer->up, file, at, shape->width, shape->hidden);
+    take_matrix(&layer->down, file, at, shape->hidden, shape->width);
+}
+
+/* The parts of the file, in their order; returns where they end. */
+static uint32_t take_all(struct model *model, const uint8_t *file)
+{
+    const struct header *shape = &model->shape;
+    uint32_t at = ALIGNMENT, vocabulary = (uint32_t)shape->vocabulary;
+
+    model->text = take(file, &at, vocabulary * TOKEN_BYTES);
+    model->text_bytes = take(file, &at, vocabulary);
+    model->powers = take(file, &at, (1 << UNIT_BITS) * sizeof(uint32_t));
+    model->token_shift = take_number(file, &at);
+    model->token_scale = take(file, &at, vocabulary * 2);
+    take_matrix(&model->embedding, file, &at, shape->width, shape->vocabulary);
+    for (int i = 0; i < shape->layers; i++) {
+        take_layer(&model->layers[i], shape, file, &at);
+    }
+    for (int i = 0; i < shape->layers && shape->rows > 0; i++) {
+        model->layers[i].levels = take(file, &at, LEVELS * sizeof(int32_t));
+        model->layers[i].table = take(file, &at, (uint32_t)(shape->rows * shape->width / 2));
+    }
+    return at;
+}
+
+static int in_limits(const struct header *shape)
+{
+    return shape->vocabulary > 0 && shape->vocabulary <= 65536 && shape->width > 0 &&
+           shape->width <= WIDTH_MAX && shape->width % 2 == 0 && shape->layers > 0 &&
+           shape->layers <= LAYERS_MAX && shape->head > 0 && shape->head <= HEAD_MAX &&
+           shape->heads > 0 && shape->heads <= WIDTH_MAX / shape->head && shape->hidden > 0 &&
+           shape->hidden <= HIDDEN_MAX && shape->context > 0 && shape->context <= CONTEXT_MAX &&
+           shape->rows >= 0 && shape->rows <= 1 << 20 && (shape->rows & (shape->rows - 1)) == 0;
+}
+
+static void open_model(struct model *model, const char *name)
+{
+    struct stat status;
+    const struct header *shape = &model->shape;
+    int file = open(name, O_RDONLY);
+
+    if (file < 0 || fstat(file, &status) != 0) {
+        fail(name, "cannot be opened");
+    }
+    if (status.st_size < ALIGNMENT) {
+        fail(name, "too short for a file of weights");
+    }
+    const uint8_t *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED) {
+        fail(name, "cannot be mapped");
+    }
+    close(file);
+    memcpy(&model->shape, bytes, sizeof(model->shape));
+    if (shape->magic != MAGIC) {
+        fail(name, "not a file of weights");
+    }
+    if (shape->version != VERSION) {
+        fprintf(stderr, "llm: %s: weights of version %lu, this program reads version %d\n", name,
+                (unsigned long)shape->version, VERSION);
+        exit(2);
+    }
+    if (!in_limits(shape) || shape->bytes != (uint64_t)status.st_size ||
+        take_all(model, bytes) != shape->bytes) {
+        fail(name, "damaged: its sizes do not agree");
+    }
+    model->cache = malloc((size_t)(shape->layers * shape->context * 2 * shape->head));
+    model->logits = malloc((size_t)shape->vocabulary * sizeof(int32_t));
+    if (model->cache == NULL || model->logits == NULL) {
+        fail(name, "no memory for its cache");
+    }
+    model->position = 0;
+    memset(model->last, 0, sizeof(model->last));
+}
+
+/* ---- arithmetic; >> of a negative number rounds down, as all our compilers have it ---- */
+
+static int32_t clamp(int32_t value, int32_t limit)
+{
+    return value > limit ? limit : value < -limit ? -limit : value;
+}
+
+static int32_t dot(const int8_t *weights, const int16_t *inputs, int count)
+{
+    int32_t sum = 0;
+
+    for (int i = 0; i < count; i++) {
+        sum += weights[i] * inputs[i];
+    }
+    return sum;
+}
+
+static int32_t scaled(int32_t sum, uint16_t scale, int shift)
+{
+    return (int32_t)(((int64_t)sum * scale + ((int64_t)1 << (shift - 1))) >> shift);
+}
+
+static int32_t output(const struct matrix *matrix, int row, const int16_t *inputs)
+{
+    int32_t sum = dot(matrix->weights + row * matrix->inputs, inputs, matrix->inputs);
+
+    return scaled(sum, matrix->scale[row], matrix->shift);
+}
+
+static uint64_t square_root(uint64_t value)
+{
+    uint64_t root = 0;
+
+    for (uint64_t bit = (uint64_t)1 << 62; bit > 0; bit >>= 2) {
+        if (value >= root + bit) {
+            value -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return root;
+}
+
+/* The stream divided by the root of its mean square. */
+static void norm(const int32_t *stream, int16_t *normed, int width)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < width; i++) {
+        sum += (uint64_t)((int64_t)stream[i] * stream[i]);
+    }
+    int64_t inverse = (int64_t)(((uint64_t)1 << 40) / square_root(sum / (uint64_t)width + EPSILON));
+    for (int i = 0; i < width; i++) {
+        normed[i] = (int16_t)((stream[i] * inverse + (1 << 29)) >> 30);
+    }
+}
+
+/* 2 to the power of -below, in 2^-POWER_BITS. */
+static uint32_t power(const uint32_t *powers, int32_t below)
+{
+    int32_t whole = below >> UNIT_BITS;
+
+    return whole > POWER_BITS ? 0 : powers[below & ((1 << UNIT_BITS) - 1)] >> whole;
+}
+
+/* ---- one token through all layers ---- */
+
+/* Adds the row that the last two tokens choose, or in a layer of odd number the last three. */
+static void add_row(const struct model *model, int number, int32_t *stream)
+{
+    const struct layer *layer = &model->layers[number];
+    uint32_t mixed = (model->last[0] + 1) * 0x9e3779b1U ^ (model->last[1] + 1) * 0x85ebca77U;
+    int32_t levels[LEVELS];
+
+    if (number % 2 != 0) {
+        mixed ^= (model->last[2] + 1) * 0xc2b2ae3dU;
+    }
+    mixed = (mixed ^ mixed >> 15) * (0x27d4eb2fU + 2 * (uint32_t)number);
+    uint32_t row = mixed >> 8 & (uint32_t)(model->shape.rows - 1);
+    const uint8_t *pairs = layer->table + row * (uint32_t)model->shape.width / 2;
+    memcpy(levels, layer->levels, sizeof(levels));
+    for (int i = 0; i < model->shape.width / 2; i++) {
+        stream[2 * i] += levels[pairs[i] & 15];
+        stream[2 * i + 1] += levels[pairs[i] >> 4];
+    }
+}
+
+static int8_t *cached(const struct model *model, int number, int position)
+{
+    const struct header *shape = &model->shape;
+    int place = number * shape->context + position % shape->context;
+
+    return model->cache + place * 2 * shape->head;
+}
+
+/* One head: its query against all keys of the context, then their values mixed. */
+static void attend(const struct model *model, int number, int head, const int16_t *query,
+                   int16_t *mixed)
+{
+    const struct header *shape = &model->shape;
+    int first = model->position < shape->context ? 0 : model->position - shape->context + 1;
+    int slope = 8 * (head + 1) / shape->heads; /* the bias falls by 2^-slope a token */
+    int32_t scores[CONTEXT_MAX], sums[HEAD_MAX] = {0}, best = INT32_MIN;
+    uint32_t total = 0;
+
+    for (int at = first; at <= model->position; at++) {
+        int32_t score = dot(cached(model, number, at), query, shape->head);
+        score >>= model->layers[number].score_shift;
+        score -= (model->position - at) << UNIT_BITS >> slope;
+        scores[at - first] = score;
+        best = score > best ? score : best;
+    }
+    for (int at = first; at <= model->position; at++) {
+        uint32_t share = power(model->powers, best - scores[at - first]);
+        const int8_t *value = cached(model, number, at) + shape->head;
+        share >>= POWER_BITS - SHARE_BITS;
+        total += share;
+        for (int i = 0; i < shape->head && share > 0; i++) {
+            sums[i] += (int32_t)share * value[i];
+        }
+    }
+    int64_t inverse = ((uint32_t)1 << 31) / total;
+    for (int i = 0; i < shape->head; i++) {
+        mixed[i] = (int16_t)(sums[i] * inverse >> 24); /* a value in 2^-7 */
+    }
+}
+
+static void attention(const struct model *model, int number, int32_t *stream)
+{
+    const struct header *shape = &model->shape;
+    const struct layer *layer = &model->layers[number];
+    int16_t normed[WIDTH_MAX], query[HEAD_MAX], mixed[WIDTH_MAX];
+    int8_t *own = cached(model, number, model->position);
+
+    norm(stream, normed, shape->width);
+    for (int i = 0; i < 2 * shape->head; i++) {
+        own[i] = (int8_t)clamp(output(&layer->key_value, i, normed), INT8_MAX);
+    }
+    for (int head = 0; head < shape->heads; head++) {
+        int from = head * shape->head;
+        for (int i = 0; i < shape->head; i++) {
+            query[i] = (int16_t)clamp(output(&layer->query, from + i, normed), INT16_MAX);
+        }
+        attend(model, number, head, query, mixed + from);
+    }
+    for (int i = 0; i < shape->width; i++) {
+        stream[i] += output(&layer->out, i, mixed);
+    }
+}
+
+static void feed_forward(const struct model *model, int number, int32_t *stream)
+{
+    const struct layer *layer = &model->layers[number];
+    int16_t normed[WIDTH_MAX], hidden[HIDDEN_MAX];
+
+    norm(stream, normed, model->shape.width);
+    for (int i = 0; i < model->shape.hidden; i++) {
+        int32_t value = output(&layer->up, i, normed);
+        value = value < 0 ? 0 : clamp(value, RELU_MAX);
+        hidden[i] = (int16_t)(value * value >> SQUARE_SHIFT);
+    }
+    for (int i = 0; i < model->shape.width; i++) {
+        stream[i] += output(&layer->down, i, hidden);
+    }
+}
+
+/* Takes one token; the logits are of the next one then. */
+static void forward(struct model *model, int token)
+{
+    const struct header *shape = &model->shape;
+    const int8_t *own = model->embedding.weights + token * shape->width;
+    int32_t stream[WIDTH_MAX];
+    int16_t normed[WIDTH_MAX];
+
+    model->last[2] = model->last[1];
+    model->last[1] = model->last[0];
+    model->last[0] = (uint32_t)token;
+    for (int i = 0; i < shape->width; i++) {
+        stream[i] = scaled(own[i], model->token_scale[token], model->token_shift);
+    }
+    for (int number = 0; number < shape->layers; number++) {
+        if (shape->rows > 0) {
+            add_row(model, number, stream);
+        }
+        attention(model, number, stream);
+        feed_forward(model, number, stream);
+    }
+    norm(stream, normed, shape->width);
+    for (int i = 0; i < shape->vocabulary; i++) {
+        model->logits[i] = output(&model->embedding, i, normed);
+    }
+    model->position++;
+}
+
+/* ---- text and chance ---- */
+
+/* The longest token that `text` begins with. */
+static int first_token(const struct model *model, const char *text, size_t bytes)
+{
+    int best = BEGIN;
+    size_t best_bytes = 0;
+
+    for (int i = 0; i < model->shape.vocabulary; i++) {
+        size_t length = model->text_bytes[i];
+        if (length > best_bytes && length <= bytes &&
+            memcmp(model->text + i * TOKEN_BYTES, text, length) == 0) {
+            best = i;
+            best_bytes = length;
+        }
+    }
+    return best;
+}
+
+static int32_t best_logit(const struct model *model)
+{
+    int32_t best = INT32_MIN;
+
+    for (int i = 0; i < model->shape.vocabulary; i++) {
+        best = model->logits[i] > best ? model->logits[i] : best;
+    }
+    return best;
+}
+
+/* A token's chance against that of the best one, never 0. */
+static uint32_t chance(const struct model *model, int32_t below)
+{
+    uint32_t value = power(model->powers, below);
+
+    return value > 0 ? value : 1;
+}
+
+/* xorshift32: the seed is never 0. */
+static uint32_t next_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/* A token by its chance, logits 5/4 as far apart as they are (a temperature of 0.8). */
+static int sample(const struct model *model, uint32_t *random)
+{
+    int32_t best = best_logit(model);
+    uint32_t total = 0;
+
+    for (int i = BEGIN + 1; i < model->shape.vocabulary; i++) {
+        total += power(model->powers, (best - model->logits[i]) * 5 >> 2);
+    }
+    uint32_t rest = (uint32_t)((uint64_t)next_random(random) * total >> 32);
+    for (int i = BEGIN + 1; i < model->shape.vocabulary; i++) {
+        uint32_t own = power(model->powers, (best - model->logits[i]) * 5 >> 2);
+        if (rest < own) {
+            return i;
+        }
+        rest -= own;
+    }
+    return model->shape.vocabulary - 1; /* BEGIN alone had a chance */
+}
+
+static void generate(struct model *model, const char *prompt, long tokens, uint32_t seed)
+{
+    size_t left = strlen(prompt);
+    uint32_t random = seed * 2 + 1;
+
+    forward(model, BEGIN);
+    fputs(prompt, stdout);
+    fflush(stdout);
+    while (left > 0) {
+        int token = first_token(model, prompt, left);
+        forward(model, token);
+        prompt += model->text_bytes[token];
+        left -= model->text_bytes[token];
+    }
+    while (tokens-- > 0) {
+        int token = sample(model, &random);
+        fwrite(model->text + token * TOKEN_BYTES, 1, model->text_bytes[token], stdout);
+        fflush(stdout);
+        if (tokens > 0) {
+            forward(model, token);
+        }
+    }
+    putchar('\n');
+}
+
+/* The logarithm of a value > 0 to base 2, in 2^-16. */
+static uint64_t log2_of(uint32_t value)
+{
+    uint64_t whole = 31, rest = value, found;
+
+    while (rest < (uint64_t)1 << 31) {
+        rest <<= 1;
+        whole--;
+    }
+    found = whole;
+    for (int i = 0; i < 16; i++) {
+        rest = rest * rest >> 31;
+        found <<= 1;
+        if (rest >= (uint64_t)1 << 32) {
+            rest >>= 1;
+            found |= 1;
+        }
+    }
+    return found;
+}
+
+/* What `token` costs, in 2^-16 of a bit, by the logits before it. */
+static uint64_t cost(const struct model *model, int token)
+{
+    int32_t best = best_logit(model);
+    uint32_t total = 0;
+
+    for (int i = 0; i < model->shape.vocabulary; i++) {
+        total += chance(model, best - model->logits[i]);
+    }
+    return log2_of(total) - log2_of(chance(model, best - model->logits[token]));
+}
+
+static void score(struct model *model)
+{
+    static char text[1 << 20];
+    size_t bytes = fread(text, 1, sizeof(text), stdin), characters = 0;
+    uint64_t bits = 0;
+
+    forward(model, BEGIN);
+    for (size_t at = 0; at < bytes;) {
+        int token = first_token(model, text + at, bytes - at);
+        bits += cost(model, token);
+        forward(model, token);
+        at += model->text_bytes[token];
+    }
+    for (size_t at = 0; at < bytes; at++) {
+        characters += (text[at] & 0xc0) != 0x80; /* not the inside of a character of UTF-8 */
+    }
+    printf("%lu bits %lu characters\n", (unsigned long)(bits >> 16), (unsigned long)characters);
+}
+
+static long number(const char *text, long limit)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+
+    if (end == text || *end != '\0' || value < 0 || value > limit) {
+        fprintf(stderr, "llm: %s: not a number from 0 to %ld\n", text, limit);
+        exit(2);
+    }
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    static struct model model;
+
+    if (argc == 3 && strcmp(argv[2], "--score") == 0) {
+        open_model(&model, argv[1]);
+        score(&model);
+    } else if (argc == 5) {
+        long tokens = number(argv[3], 1000000000), seed = number(argv[4], 1000000000);
+        open_model(&model, argv[1]);
+        generate(&model, argv[2], tokens, (uint32_t)seed);
+    } else {
+        fprintf(stderr, "usage: llm WEIGHTS PROMPT TOKENS SEED\n       llm WEIGHTS --score < TEXT\n");
+        return 2;
+    }
+    return 0;
+}
