@@ -14,7 +14,7 @@ HELD_OUT_EVERY = 12
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts in UTF-8: what is trained on, a text a file, and the pages of documentation held out."""
+    """Texts in UTF-8, a text a file: what is trained on, and the pages that are held out."""
 
     training: list[bytes]
     held_out: list[bytes]

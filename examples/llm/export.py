@@ -94,14 +94,14 @@ def levels_of(table: Array) -> NDArray[np.float64]:
         levels = np.array(
             [part.mean() if len(part) else old for part, old in zip(parts, levels, strict=True)]
         )
-    levels[np.abs(levels).argmin()] = 0
+    levels[int(np.abs(levels).argmin())] = 0
     return levels
 
 
 def halves(table: Array, levels: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Rows of half bytes: the number of the nearest level, even places in the low half."""
-    found = np.searchsorted((levels[1:] + levels[:-1]) / 2, table).astype(np.uint8)
-    return found[:, 0::2] | found[:, 1::2] << 4
+    found = np.searchsorted((levels[1:] + levels[:-1]) / 2, table)
+    return (found[:, 0::2] | found[:, 1::2] << 4).astype(np.uint8)
 
 
 class File:

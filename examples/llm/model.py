@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small transformer in float32, and its gradients written by hand.
 
-Per layer: a row of a table is added (if there are tables), then attention with one key and one value
-for all heads and a bias by distance, then a feed-forward step with a squared ReLU. Norms have no
-weights, the last matrix is the embedding, so all there is to store are matrices and tables.
+Per layer: a row of a table is added (if there are tables), then attention with one key and one
+value for all heads and a bias by distance, then a feed-forward step with a squared ReLU. Norms have
+no weights, the last matrix is the embedding, so all there is to store are matrices and tables.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float32]
+Array = NDArray[Any]
+"""float32; the test of gradients takes float64."""
 Ints = NDArray[np.int64]
 Weights = dict[str, Array]
 
@@ -71,12 +73,13 @@ def table_rows(shape: Shape, numbers: Ints) -> Ints:
     """
     padded = np.concatenate([np.zeros(2, np.int64), numbers]).astype(np.uint64)
     last, before, third = padded[2:], padded[1:-1], padded[:-2]
-    found = []
+    found: list[NDArray[Any]] = []
     for layer in range(shape.layers):
-        mixed = (last + 1) * PRIMES[0] ^ (before + 1) * PRIMES[1] % 2**32
+        mixed: NDArray[Any] = (last + 1) * PRIMES[0] ^ (before + 1) * PRIMES[1]
         if layer % 2:
-            mixed = mixed ^ (third + 1) * PRIMES[2] % 2**32
-        mixed = (mixed % 2**32 ^ mixed % 2**32 >> 15) * (PRIMES[3] + 2 * layer) % 2**32
+            mixed = mixed ^ (third + 1) * PRIMES[2]
+        mixed = mixed % 2**32
+        mixed = (mixed ^ mixed >> 15) * (PRIMES[3] + 2 * layer) % 2**32
         found.append(mixed >> 8 & (shape.rows - 1))
     return np.array(found).astype(np.int64)
 
@@ -96,7 +99,7 @@ def begin(shape: Shape, seed: int) -> Weights:
 
 
 def bias(shape: Shape, length: int) -> Array:
-    """What is added to scores, (query, head, key): a slope by distance, and nothing of the future."""
+    """What is added to scores, (query, head, key): less by distance, and far less in the future."""
     distance = np.arange(length)[:, None] - np.arange(length)[None, :]
     falls = np.log(2) * np.array([2.0**-slope for slope in slopes(shape)])
     value = -falls[None, :, None] * distance[:, None, :]
@@ -106,13 +109,12 @@ def bias(shape: Shape, length: int) -> Array:
 def norm(x: Array) -> tuple[Array, Array]:
     """`x` divided by the root of its mean square, and one over that root."""
     scale = 1 / np.sqrt(np.einsum("...i,...i->...", x, x)[..., None] / x.shape[-1] + EPSILON)
-    scale = scale.astype(x.dtype)
     return x * scale, scale
 
 
 def norm_back(gradient: Array, normed: Array, scale: Array) -> Array:
     """The gradient before a norm, from that behind it."""
-    along = np.einsum("...i,...i->...", gradient, normed)[..., None] / normed.shape[-1]
+    along: Array = np.einsum("...i,...i->...", gradient, normed)[..., None] / normed.shape[-1]
     return (gradient - normed * along) * scale
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 BEGIN = 0
 """The token before the first of a text."""
@@ -31,7 +32,7 @@ class Merger:
 
     def _add(self, place: int, sign: int) -> None:
         word, often = self.words[place]
-        for pair in zip(word, word[1:], strict=False):
+        for pair in pairwise(word):
             self.pairs[pair] += sign * often
             self.places[pair].add(place)
 

@@ -30,9 +30,9 @@ class Plan:
     seed: int = 1
 
 
-SMALL = Shape(vocabulary=1024, width=64, layers=6, heads=2, head=32, hidden=256)
+SMALL = Shape(vocabulary=2048, width=64, layers=6, heads=2, head=32, hidden=256)
 PLANS = {
-    "dense": Plan(Shape(vocabulary=1024, width=128, layers=6, heads=4, head=32, hidden=512), 1500),
+    "dense": Plan(Shape(vocabulary=2048, width=128, layers=5, heads=4, head=32, hidden=512), 1300),
     "table": Plan(Shape(**{**vars(SMALL), "rows": 16384}), 2400),
     "core": Plan(SMALL, 2400),
 }

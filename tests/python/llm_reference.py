@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second writing of examples/llm/llm.c, in plain numpy integers: the logits of a file of weights."""
+"""A second writing of examples/llm/llm.c, in plain numpy integers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Reference:
             mixed ^= three * 0xC2B2AE3D
         mixed %= 2**32
         mixed = (mixed ^ mixed >> 15) * (0x27D4EB2F + 2 * layer) % 2**32
-        return (mixed >> 8) % self.rows
+        return int((mixed >> 8) % self.rows)
 
     def power(self, below: Numbers) -> Numbers:
         whole = np.minimum(below >> 8, 62)

@@ -127,9 +127,9 @@ def test_gradients_are_those_of_differences(rows: int) -> None:
     weights = {name: random.standard_normal(size) * 0.5 for name, size in sizes.items()}
     numbers = random.integers(0, 11, (3, 8))
     read = random.integers(0, 8, (2, 3, 7)) if rows else None
-    _, found, tables = model.gradients(shape, weights, numbers, read)  # type: ignore[arg-type]
+    _, found, tables = model.gradients(shape, weights, numbers, read)
     for name, own in tables.items():
-        found[name] = np.zeros_like(weights[name])  # type: ignore[assignment]
+        found[name] = np.zeros_like(weights[name])
         found[name][own.numbers] = own.gradient
     for name, values in weights.items():
         for place in random.integers(0, values.size, 12):
@@ -138,7 +138,7 @@ def test_gradients_are_those_of_differences(rows: int) -> None:
             losses = []
             for value in (kept + step, kept - step):
                 values[at] = value
-                losses.append(model.losses(shape, weights, numbers, read)[0].mean())  # type: ignore[arg-type]
+                losses.append(model.losses(shape, weights, numbers, read)[0].mean())
             values[at] = kept
             slope = (losses[0] - losses[1]) / (2 * step)
             assert found[name][at] == pytest.approx(slope, abs=2e-6), (name, at)
