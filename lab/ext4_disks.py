@@ -9,7 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nandwich._native import Content
@@ -64,6 +64,13 @@ def fill(path: Path, folder: Path, files: int, size: int) -> None:
     content.write_bytes(random.Random(1).randbytes(size))
     pairs = (f"mkdir d{i}\nwrite {content} d{i}/file" for i in range(files))
     debug(path, *pairs)
+
+
+def bmap(path: Path, name: str, blocks: Iterable[int]) -> list[int]:
+    """Where blocks of a file lie; 0: nowhere."""
+    asked = "".join(f"bmap {name} {block}\n" for block in blocks)
+    told = call("debugfs", "-f", "/dev/stdin", path, text=asked)
+    return [int(word) for word in re.findall(r"^(\d+)(?: \(uninit\))?$", told, re.M)]
 
 
 class Judged:
@@ -156,6 +163,13 @@ def differences(content: Content, judged: Judged, start: int = 0) -> list[tuple[
     return wrong
 
 
+def mapped(image: Path) -> Iterator[tuple[int, int, int]]:
+    """Stretches of a guest's disk that an image holds: byte there, byte of the file, bytes."""
+    for part in json.loads(call("qemu-img", "map", "--output=json", image)):
+        if part["data"]:
+            yield part["start"], part["offset"], part["length"]
+
+
 class Hosted:
     """A guest's ext4 in a qcow2 in a host's ext4, and where each KiB of the guest is."""
 
@@ -181,17 +195,15 @@ class Hosted:
     def places(self, judged: Judged) -> dict[int, int]:
         """Byte on the disk of each KiB of the guest that has one."""
         count = (self.image.stat().st_size - 1) // judged.block + 1
-        asked = "\n".join(f"bmap {self.inode} {i}" for i in range(count)) + "\n"
-        told = call("debugfs", "-f", "/dev/stdin", self.disk, text=asked)
-        blocks = [int(word) for word in re.findall(r"^(\d+)$", told, re.M)]
+        blocks = bmap(self.disk, self.inode, range(count))
         assert len(blocks) == count
         found = {}
-        for part in json.loads(call("qemu-img", "map", "--output=json", self.image)):
-            for into in range(0, part["length"] if part["data"] else 0, 1024):
-                at = part["offset"] + into
+        for start, offset, length in mapped(self.image):
+            for into in range(0, length, 1024):
+                at = offset + into
                 if blocks[at // judged.block]:
                     place = blocks[at // judged.block] * judged.block + at % judged.block
-                    found[part["start"] + into] = place
+                    found[start + into] = place
         return found
 
     def header(self) -> int:

@@ -82,7 +82,9 @@ static int is_due(const struct nw_wear *wear)
     if (period == 0 || heal->count > most || *wear->view.free < LEAST_FREE) {
         return 1;
     }
-    period = period / most * (most + 1U - heal->count);
+    if (heal->config.fixed == 0) {
+        period = period / most * (most + 1U - heal->count);
+    }
     return wear->now_s - heal->since_s >= period;
 }
 

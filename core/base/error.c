@@ -33,6 +33,7 @@ const char *nw_error_text(int error)
     case NW_ERR_TAMPERED: return "stored data was tampered with";
     case NW_ERR_BLANK: return "nothing is written there";
     case NW_ERR_BUSY: return "the part stays busy beyond its limit";
+    case NW_ERR_READ_ONLY: return "store to memory that may only be read";
     default: return "unknown error";
     }
 }

@@ -18,6 +18,15 @@ static const char *const names[] = {"unknown",   "partitions", "superblock", "de
                                     "bitmap",    "inodes",     "journal",    "directory",
                                     "data",      "image"};
 
+static const char *const unknown_names[] = {"a journal without extents or on another device",
+                                            "logical partitions",
+                                            "an image in a file with indirect blocks",
+                                            "an image with clusters of 512 bytes",
+                                            "an image with a data file",
+                                            "an encrypted image",
+                                            "compressed clusters",
+                                            "tables of snapshots"};
+
 static const uint8_t hints[] = {NW_HINT_NONE,     NW_HINT_METADATA, NW_HINT_METADATA,
                                 NW_HINT_METADATA, NW_HINT_METADATA, NW_HINT_METADATA,
                                 NW_HINT_JOURNAL,  NW_HINT_DATA,     NW_HINT_DATA,
@@ -351,4 +360,9 @@ const char *nw_content_name(uint8_t class_of)
     uint8_t plain = class_of & (uint8_t)~NW_CONTENT_GUEST;
 
     return plain < NW_CONTENT_CLASSES ? names[plain] : "none";
+}
+
+const char *nw_content_unknown_name(enum nw_content_unknown what)
+{
+    return (unsigned)what < NW_CONTENT_UNKNOWNS ? unknown_names[what] : "none";
 }

@@ -11,7 +11,8 @@
 #define MAGIC 0xEF53U
 #define SHIFT_LEAST 10U
 #define SHIFT_MOST 16U
-#define RESIZE_INODE 0x10U /* compatible features */
+#define HAS_JOURNAL 0x04U /* compatible features */
+#define RESIZE_INODE 0x10U
 #define SPARSE_SUPER2 0x200U
 #define JOURNAL_DEVICE 0x08U /* incompatible ones */
 #define META_BG 0x10U
@@ -25,6 +26,7 @@ void nw_content_volume_clear(struct nw_content *content, struct nw_content_volum
 {
     content->cleared = 1;
     volume->cleared = 1;
+    volume->again = 1;
     volume->ext = 0;
     volume->groups = 0;
     volume->next = 0;
@@ -210,6 +212,7 @@ void nw_content_descriptors_see(struct nw_content_volume *volume, uint32_t block
             if (*known != place) {
                 *known = place;
                 volume->sorted = 0;
+                volume->again = 1;
             }
         }
     }
@@ -298,6 +301,7 @@ static void take_shape(struct nw_content_volume *volume, const struct nw_content
     volume->backup[1] = shape->backup[1];
     memcpy(volume->uuid, shape->uuid, sizeof volume->uuid);
     volume->ext = 1;
+    volume->again = 1;
     volume->sorted = 0;
     volume->next = 0;
 }
@@ -332,5 +336,9 @@ void nw_content_super_see(struct nw_content *content, struct nw_content_volume *
         (void)nw_content_file_root(&volume->journal, data + 0x10C, &content->refused);
     } else {
         nw_content_file_clear(&volume->journal);
+    }
+    if ((nw_get32(data + 0x5C) & HAS_JOURNAL) != 0 && volume->journal.count == 0 &&
+        volume->journal.nodes == 0) {
+        content->unknown |= 1U << NW_CONTENT_JOURNAL_PLACE;
     }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inside.h"
+#include "nandwich/crc.h"
 
 #define NODE_MAGIC 0xF30AU
 #define NODE_HEAD 12U
@@ -53,12 +54,28 @@ const struct nw_content_extent *nw_content_file_find(const struct nw_content_fil
 const struct nw_content_extent *nw_content_file_from(const struct nw_content_file *file,
                                                      uint32_t from)
 {
+    const struct nw_content_extent *next = NULL;
+
     for (uint32_t i = 0; i < file->count; i++) {
-        if (from >= file->extent[i].from && from - file->extent[i].from < file->extent[i].count) {
-            return &file->extent[i];
+        const struct nw_content_extent *extent = &file->extent[i];
+
+        if (from >= extent->from && from - extent->from < extent->count) {
+            return extent;
+        }
+        if (extent->from > from && (next == NULL || extent->from < next->from)) {
+            next = extent;
         }
     }
-    return NULL;
+    return next;
+}
+
+void nw_content_widen(struct nw_content_range *range, uint32_t from, uint32_t count)
+{
+    uint32_t end = count > UINT32_MAX - from ? UINT32_MAX : from + count;
+    int none = range->first == range->end;
+
+    range->first = none || from < range->first ? from : range->first;
+    range->end = none || end > range->end ? end : range->end;
 }
 
 static void add(struct nw_content_file *file, const struct nw_content_extent *extent,
@@ -105,6 +122,7 @@ static void add_node(struct nw_content_file *file, uint32_t block, uint8_t depth
     file->node[file->nodes] = block;
     file->depth[file->nodes] = depth;
     file->unread[file->nodes] = 1;
+    file->sum[file->nodes] = 0;
     file->nodes++;
 }
 
@@ -118,25 +136,57 @@ static uint32_t entries_of(const uint8_t *node, uint32_t bytes)
     return nw_get16(node + 2);
 }
 
+/* A leaf's entry: 1: it is below 2^32 blocks. */
+static int read_extent(struct nw_content_extent *extent, const uint8_t *entry, uint32_t node)
+{
+    uint32_t length = nw_get16(entry + 4);
+
+    extent->first = nw_get32(entry + 8);
+    extent->from = nw_get32(entry);
+    extent->count = length > UNWRITTEN ? length - UNWRITTEN : length;
+    extent->node = node;
+    return nw_get16(entry + 6) == 0;
+}
+
+/* Before a node replaces what it told: what is news in it. */
+static void note_news(struct nw_content_file *file, const uint8_t *node, uint32_t bytes)
+{
+    uint32_t entries = nw_get16(node + 6) == 0 ? entries_of(node, bytes) : 0;
+    struct nw_content_extent extent;
+
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct nw_content_extent *known;
+        uint32_t old = 0;
+
+        if (!read_extent(&extent, node + NODE_HEAD + i * NODE_ENTRY, 0)) {
+            continue;
+        }
+        known = nw_content_file_find(file, extent.first);
+        if (known != NULL && extent.first - known->first == extent.from - known->from) {
+            old = known->count - (extent.first - known->first);
+        }
+        if (old < extent.count) {
+            nw_content_widen(&file->news, extent.from + old, extent.count - old);
+            nw_content_widen(&file->again, extent.from + old, extent.count - old);
+        }
+    }
+}
+
 static void take(struct nw_content_file *file, uint32_t number, const uint8_t *node,
                  uint32_t bytes, uint32_t *refused)
 {
     uint32_t entries = entries_of(node, bytes);
     uint8_t depth = (uint8_t)nw_get16(node + 6);
+    struct nw_content_extent extent;
 
     for (uint32_t i = 0; i < entries; i++) {
         const uint8_t *entry = node + NODE_HEAD + i * NODE_ENTRY;
-        uint32_t length = nw_get16(entry + 4);
 
         if (depth > 0) {
             if (nw_get16(entry + 8) == 0) { /* else beyond 2^32 blocks */
                 add_node(file, nw_get32(entry + 4), (uint8_t)(depth - 1U), refused);
             }
-        } else if (nw_get16(entry + 6) == 0) {
-            struct nw_content_extent extent = {
-                .first = nw_get32(entry + 8), .from = nw_get32(entry), .node = number};
-
-            extent.count = length > UNWRITTEN ? length - UNWRITTEN : length;
+        } else if (read_extent(&extent, entry, number)) {
             add(file, &extent, refused);
         }
     }
@@ -147,22 +197,46 @@ int nw_content_file_root(struct nw_content_file *file, const uint8_t *root, uint
     if (memcmp(file->root, root, ROOT_BYTES) == 0) {
         return 0;
     }
+    note_news(file, root, ROOT_BYTES);
     nw_content_file_clear(file);
     memcpy(file->root, root, ROOT_BYTES);
     take(file, 0, root, ROOT_BYTES, refused);
     return 1;
 }
 
+/* Of a node's head and entries; never 0. */
+static uint32_t sum_of(const uint8_t *node, uint32_t bytes)
+{
+    return nw_crc32(0, node, (size_t)(NODE_HEAD + entries_of(node, bytes) * NODE_ENTRY)) | 1U;
+}
+
+/* A node tells something else than before. */
+static void replace(struct nw_content_file *file, uint8_t number, const uint8_t *node,
+                    uint32_t bytes, uint32_t *refused)
+{
+    int tells = entries_of(node, bytes) > 0 && nw_get16(node + 6) == file->depth[number];
+
+    if (tells) {
+        note_news(file, node, bytes);
+    }
+    forget(file, number + 1UL);
+    if (tells) {
+        take(file, number + 1UL, node, bytes, refused);
+    }
+}
+
+/* A node that is shown again as it was has no news: so questions come to an end, also where an
+ * image's file lies over the tree that tells of it. */
 int nw_content_file_node(struct nw_content_file *file, uint32_t block, const uint8_t *data,
                          uint32_t bytes, uint32_t *refused)
 {
     for (uint8_t i = 0; i < file->nodes; i++) {
         if (file->node[i] == block) {
-            forget(file, i + 1UL);
-            if (entries_of(data, bytes) > 0 && nw_get16(data + 6) == file->depth[i]) {
-                take(file, i + 1UL, data, bytes, refused);
-            }
             file->unread[i] = 0;
+            if (file->sum[i] != sum_of(data, bytes)) {
+                file->sum[i] = sum_of(data, bytes);
+                replace(file, i, data, bytes, refused);
+            }
             return 1;
         }
     }

@@ -15,12 +15,14 @@
 
 #define MAGIC 0x514649FBUL
 #define HEADER_BYTES 104U
-#define SHIFT_LEAST 10U
+#define SHIFT_LEAST 9U
+#define SHIFT_KNOWN 10U
 #define SHIFT_MOST 21U
 #define ENTRY 8U
 #define OFFSET_MASK 0x00FFFFFFFFFFFE00ULL
 #define COMPRESSED 0x4000000000000000ULL
-#define STRANGE 0x14U /* features: a data file, sub-clusters */
+#define DATA_FILE 0x04U /* features */
+#define WIDE 0x10U      /* sub-clusters: entries of L2 of two words, of which the first counts */
 
 /* What a header says. */
 struct header {
@@ -29,8 +31,10 @@ struct header {
     uint64_t counts_at;
     uint32_t l1;
     uint32_t counts;
+    uint16_t unknown; /* by bit enum nw_content_unknown: what of it is not known */
     uint8_t shift;
     uint8_t sealed;
+    uint8_t wide;
 };
 
 static uint8_t space_of(const struct nw_content *content, const struct nw_content_image *image)
@@ -52,6 +56,8 @@ void nw_content_image_clear(struct nw_content *content, struct nw_content_image 
 {
     nw_content_space_open(content, space_of(content, image), 0);
     nw_content_file_clear(&image->file);
+    image->file.news.end = image->file.news.first;
+    image->file.again.end = image->file.again.first;
     forget_tables(content, image);
     image->used = 0;
     image->inode = 0;
@@ -63,18 +69,27 @@ void nw_content_image_clear(struct nw_content *content, struct nw_content_image 
     image->counts_at = 0;
 }
 
+/* 1: it is one, and what cannot be used as the others in it is told. */
 static int read_header(struct header *header, const uint8_t *data, uint32_t bytes)
 {
     uint32_t version = nw_content_be32(data + 4);
     uint32_t shift = nw_content_be32(data + 20);
+    uint64_t features = version == 3U ? nw_content_be64(data + 72) : 0;
 
     if (bytes < HEADER_BYTES || nw_content_be32(data) != MAGIC || version < 2U || version > 3U ||
-        shift < SHIFT_LEAST || shift > SHIFT_MOST ||
-        (version == 3U && (nw_content_be64(data + 72) & STRANGE) != 0)) {
+        shift < SHIFT_LEAST || shift > SHIFT_MOST) {
         return 0;
     }
     uint64_t part = (1ULL << shift) - 1U;
 
+    header->unknown = 0;
+    if (shift < SHIFT_KNOWN) {
+        header->unknown |= 1U << NW_CONTENT_SMALL_CLUSTERS;
+    }
+    if ((features & DATA_FILE) != 0) {
+        header->unknown |= 1U << NW_CONTENT_DATA_FILE;
+    }
+    header->wide = (features & WIDE) != 0;
     header->shift = (uint8_t)shift;
     header->bytes = nw_content_be64(data + 24);
     header->sealed = nw_content_be32(data + 32) != 0;
@@ -86,6 +101,20 @@ static int read_header(struct header *header, const uint8_t *data, uint32_t byte
            header->bytes <= 1ULL << (ROLE_SHIFT + shift);
 }
 
+/* A cluster of the file has a role now that it had not; what it is is to be told again. */
+static void set_role(const struct nw_content *content, struct nw_content_image *image,
+                     uint32_t cluster, uint32_t word)
+{
+    uint8_t shift = content->volume[image->volume].shift;
+    uint64_t from = ((uint64_t)cluster << image->shift) >> shift;
+    uint32_t blocks = (uint32_t)(((1UL << image->shift) - 1U) >> shift) + 1U;
+
+    image->cluster[cluster] = word;
+    if (from < UINT32_MAX) {
+        nw_content_widen(&image->file.again, (uint32_t)from, blocks);
+    }
+}
+
 /* `count` clusters from a byte of the file on are of a table. */
 static void set_table(const struct nw_content *content, struct nw_content_image *image,
                       uint64_t at, uint32_t count, uint32_t role)
@@ -94,7 +123,7 @@ static void set_table(const struct nw_content *content, struct nw_content_image 
 
     for (uint32_t i = 0; i < count && cluster + i < content->config.clusters; i++) {
         if (ROLE_OF(image->cluster[cluster + i]) == ROLE_NONE) {
-            image->cluster[cluster + i] = ROLE_WORD(role, i);
+            set_role(content, image, (uint32_t)cluster + i, ROLE_WORD(role, i));
         }
     }
 }
@@ -113,9 +142,15 @@ static void see_header(struct nw_content *content, struct nw_content_image *imag
     struct header header;
 
     image->header_seen = 1;
-    if (!read_header(&header, data, bytes)) {
+    if (!read_header(&header, data, bytes) || header.unknown != 0) {
         nw_content_image_clear(content, image);
         return;
+    }
+    if (header.sealed) {
+        content->unknown |= 1U << NW_CONTENT_ENCRYPTED;
+    }
+    if (nw_content_be32(data + 60) != 0) {
+        content->unknown |= 1U << NW_CONTENT_SNAPSHOTS;
     }
     if (header.l1 > content->config.l1) {
         header.l1 = content->config.l1;
@@ -131,10 +166,11 @@ static void see_header(struct nw_content *content, struct nw_content_image *imag
         image->sealed = header.sealed;
     } else if (image->shift == header.shift && image->l1 == header.l1 &&
                image->l1_at == header.l1_at && image->counts_at == header.counts_at &&
-               image->counts == header.counts) {
+               image->counts == header.counts && image->wide == header.wide) {
         return;
     }
     image->shift = header.shift;
+    image->wide = header.wide;
     image->l1 = header.l1;
     image->l1_at = header.l1_at;
     image->counts_at = header.counts_at;
@@ -191,6 +227,52 @@ static void moved(struct nw_content *content, const struct nw_content_image *ima
     }
 }
 
+/* One cluster of those. */
+static void look_again(struct nw_content *content, struct nw_content_image *image,
+                       uint32_t cluster)
+{
+    uint32_t index = (uint32_t)ROLE_INDEX(image->cluster[cluster]);
+
+    switch (ROLE_OF(image->cluster[cluster])) {
+    case ROLE_DATA:
+        moved(content, image, index);
+        break;
+    case ROLE_HEADER:
+        image->header_seen = 0;
+        break;
+    case ROLE_L1:
+        image->l1_next = 0;
+        break;
+    case ROLE_L2:
+        image->l2[index] |= (uint32_t)L2_UNREAD;
+        image->l2_next = index < image->l2_next ? index : image->l2_next;
+        image->l2_bytes = 0;
+        break;
+    case ROLE_COUNTS:
+        image->counts_next = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+void nw_content_image_news(struct nw_content *content, struct nw_content_image *image)
+{
+    struct nw_content_range *news = &image->file.news;
+    uint8_t shift = content->volume[image->volume].shift;
+
+    if (news->first == news->end || image->shift == 0) {
+        return;
+    }
+    uint64_t from = ((uint64_t)news->first << shift) >> image->shift;
+    uint64_t to = (((uint64_t)news->end << shift) - 1U) >> image->shift;
+
+    for (; from <= to && from < content->config.clusters; from++) {
+        look_again(content, image, (uint32_t)from);
+    }
+    news->first = news->end;
+}
+
 static void see_l1(struct nw_content *content, struct nw_content_image *image, uint32_t entry,
                    uint64_t word)
 {
@@ -214,7 +296,7 @@ static void see_l1(struct nw_content *content, struct nw_content_image *image, u
     image->l2[entry] = (uint32_t)cluster;
     if (cluster != 0 && (ROLE_OF(image->cluster[cluster]) == ROLE_NONE ||
                          ROLE_OF(image->cluster[cluster]) == ROLE_DATA)) {
-        image->cluster[cluster] = ROLE_WORD(ROLE_L2, entry);
+        set_role(content, image, (uint32_t)cluster, ROLE_WORD(ROLE_L2, entry));
         image->l2[entry] |= (uint32_t)L2_UNREAD;
         image->l2_next = entry < image->l2_next ? entry : image->l2_next;
         image->l2_bytes = 0;
@@ -226,7 +308,11 @@ static void see_l2(struct nw_content *content, struct nw_content_image *image, u
 {
     uint64_t cluster = (word & OFFSET_MASK) >> image->shift;
 
-    if ((word & COMPRESSED) != 0 || cluster == 0 || cluster >= content->config.clusters ||
+    if ((word & COMPRESSED) != 0) {
+        content->unknown |= 1U << NW_CONTENT_COMPRESSED;
+        return;
+    }
+    if (cluster == 0 || cluster >= content->config.clusters ||
         guest > ROLE_MOST) {
         return;
     }
@@ -234,7 +320,7 @@ static void see_l2(struct nw_content *content, struct nw_content_image *image, u
 
     if ((role == ROLE_NONE || role == ROLE_DATA) &&
         image->cluster[cluster] != ROLE_WORD(ROLE_DATA, guest)) {
-        image->cluster[cluster] = ROLE_WORD(ROLE_DATA, guest);
+        set_role(content, image, (uint32_t)cluster, ROLE_WORD(ROLE_DATA, guest));
         moved(content, image, (uint32_t)guest);
     }
 }
@@ -245,7 +331,7 @@ static void see_counts(struct nw_content *content, struct nw_content_image *imag
 
     if (cluster != 0 && cluster < content->config.clusters &&
         ROLE_OF(image->cluster[cluster]) == ROLE_NONE) {
-        image->cluster[cluster] = ROLE_WORD(ROLE_COUNTS_BLOCK, 0);
+        set_role(content, image, (uint32_t)cluster, ROLE_WORD(ROLE_COUNTS_BLOCK, 0));
     }
 }
 
@@ -276,7 +362,9 @@ void nw_content_image_see(struct nw_content *content, struct nw_content_image *i
         if (role == ROLE_L1) {
             see_l1(content, image, (uint32_t)entry, word);
         } else if (role == ROLE_L2) {
-            see_l2(content, image, entry, word);
+            if (!image->wide || entry % 2U == 0) {
+                see_l2(content, image, entry >> image->wide, word);
+            }
         } else if (role == ROLE_COUNTS) {
             see_counts(content, image, word);
         } else {
@@ -328,6 +416,10 @@ void nw_content_image_begin(struct nw_content *content, const struct nw_content_
 
     if (spot->space != 0 || spot->offset != 0 || bytes < HEADER_BYTES ||
         nw_content_be32(data) != MAGIC || !read_header(&header, data, bytes)) {
+        return;
+    }
+    if (header.unknown != 0) {
+        content->unknown |= header.unknown;
         return;
     }
     for (uint16_t i = 0; i < content->config.images; i++) {

@@ -12,10 +12,27 @@
 #define TYPE_REGULAR 0x8000U
 #define HAS_EXTENTS 0x80000UL
 
+static int is_regular(const uint8_t *inode)
+{
+    return (nw_get16(inode) & TYPE_MASK) == TYPE_REGULAR && nw_get16(inode + 26) != 0;
+}
+
 static int is_file(const uint8_t *inode)
 {
-    return (nw_get16(inode) & TYPE_MASK) == TYPE_REGULAR && nw_get16(inode + 26) != 0 &&
-           (nw_get32(inode + 32) & HAS_EXTENTS) != 0;
+    return is_regular(inode) && (nw_get32(inode + 32) & HAS_EXTENTS) != 0;
+}
+
+/* Without extents: does it begin with the first block of an image that has no inode yet? */
+static void note_indirect(struct nw_content *content, uint16_t number, const uint8_t *inode)
+{
+    for (uint16_t i = 0; i < content->config.images; i++) {
+        const struct nw_content_image *image = &content->image[i];
+
+        if (image->used && image->volume == number && image->inode == 0 &&
+            image->first == nw_get32(inode + 40)) {
+            content->unknown |= 1U << NW_CONTENT_INDIRECT_FILE;
+        }
+    }
 }
 
 /* An image whose inode is this one now. */
@@ -74,6 +91,10 @@ static void search(struct nw_content *content, struct nw_content_volume *volume,
     uint32_t block;
     uint8_t depth;
 
+    if (is_regular(inode) && !is_file(inode)) {
+        note_indirect(content, (uint16_t)(volume - content->volume), inode);
+        return;
+    }
     if (!is_file(inode) ||
         !nw_content_node_first(inode + 40, ROOT_BYTES, &from, &block, &depth)) {
         return;

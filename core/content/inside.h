@@ -103,11 +103,16 @@ void nw_content_file_ask(struct nw_content_file *file, uint32_t block);
 int nw_content_file_node(struct nw_content_file *file, uint32_t block, const uint8_t *data,
                          uint32_t bytes, uint32_t *refused);
 
-/* The extent that has this block of the volume; that has this block of the file; or NULL. */
+/* The extent that has this block of the volume, or NULL. */
 const struct nw_content_extent *nw_content_file_find(const struct nw_content_file *file,
                                                      uint32_t block);
+
+/* The extent that has this block of the file; without one the next behind it, or NULL. */
 const struct nw_content_extent *nw_content_file_from(const struct nw_content_file *file,
                                                      uint32_t from);
+
+/* These blocks of a file are of the range too, and what lies between. */
+void nw_content_widen(struct nw_content_range *range, uint32_t from, uint32_t count);
 
 /* A node of an extent tree: 1 and where its first entry points, with the depth it is told of. */
 int nw_content_node_first(const uint8_t *node, uint32_t bytes, uint32_t *from, uint32_t *block,
@@ -134,6 +139,9 @@ void nw_content_image_begin(struct nw_content *content, const struct nw_content_
 /* Bytes of an image's own tables. */
 void nw_content_image_see(struct nw_content *content, struct nw_content_image *image,
                           uint64_t file_at, const uint8_t *data, uint32_t bytes);
+
+/* Parts of an image's file have a place only now: what they hold is to be looked at. */
+void nw_content_image_news(struct nw_content *content, struct nw_content_image *image);
 void nw_content_image_clear(struct nw_content *content, struct nw_content_image *image);
 
 /* directory.c: is this whole block one of a directory? */

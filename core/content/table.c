@@ -95,6 +95,7 @@ static void see_mbr(struct nw_content *content, uint8_t space, const uint8_t *da
 {
     struct nw_content_space *of = &content->space[space];
     int parts = 0;
+    int logical = 0;
 
     of->seen = 1;
     if (data[510] == 0x55U && data[511] == 0xAAU) {
@@ -105,6 +106,7 @@ static void see_mbr(struct nw_content *content, uint8_t space, const uint8_t *da
                 parts = 0;
                 break;
             }
+            logical |= entry[4] == 0x05U || entry[4] == 0x0FU || entry[4] == 0x85U;
             parts += entry[4] != 0 && nw_get32(entry + 12) != 0;
         }
     }
@@ -113,6 +115,9 @@ static void see_mbr(struct nw_content *content, uint8_t space, const uint8_t *da
         of->table_bytes = 0;
         drop_entries(content, space, 1);
         return;
+    }
+    if (logical) {
+        content->unknown |= 1U << NW_CONTENT_LOGICAL;
     }
     if (data[MBR_ENTRIES + 4U] == MBR_PROTECTIVE) {
         return;

@@ -38,7 +38,7 @@ static int locate_file(const struct nw_content *content, const struct nw_content
     if (from <= UINT32_MAX) {
         extent = nw_content_file_from(&image->file, (uint32_t)from);
     }
-    if (extent == NULL) {
+    if (extent == NULL || extent->from > from) {
         return 0;
     }
     uint64_t into = file_at - ((uint64_t)extent->from << volume->shift);
@@ -361,6 +361,9 @@ int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes)
     uint64_t from = 0;
     int found;
 
+    for (uint16_t i = 0; i < content->config.images; i++) {
+        nw_content_image_news(content, &content->image[i]);
+    }
     for (uint16_t i = 0; i <= content->config.images; i++) {
         while (ask_space(content, (uint8_t)i, &from)) {
             *bytes = content->asked.bytes;
@@ -383,6 +386,66 @@ int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes)
     }
     for (uint16_t i = 0; i < content->config.images; i++) {
         if (want_image(content, i, at, bytes)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Of guests' file systems that are cut otherwise now, all is to be told again. */
+static void note_cuts(struct nw_content *content)
+{
+    for (uint32_t i = 0; i <= content->config.volumes; i++) {
+        struct nw_content_volume *volume = &content->volume[i];
+
+        if (volume->again && volume->space > 0) {
+            nw_content_widen(&content->image[volume->space - 1U].file.again, 0, UINT32_MAX);
+        }
+        volume->again = 0;
+    }
+}
+
+/* The next stretch of an image's file to be told again: 1: where on the disk. */
+static int again_image(struct nw_content *content, struct nw_content_image *image, uint64_t *at,
+                       uint32_t *bytes)
+{
+    struct nw_content_range *again = &image->file.again;
+    uint8_t shift = content->volume[image->volume].shift;
+
+    while (image->used && again->first < again->end) {
+        const struct nw_content_extent *extent = nw_content_file_from(&image->file, again->first);
+        uint64_t left = (uint64_t)(again->end - again->first) << shift;
+
+        if (extent == NULL || extent->from >= again->end) {
+            break;
+        }
+        if (extent->from > again->first) {
+            again->first = extent->from;
+            continue;
+        }
+        if (content->volume[image->volume].start + ((uint64_t)extent->first << shift) >=
+            content->config.bytes) {
+            again->first = extent->count < again->end - extent->from
+                               ? extent->from + extent->count
+                               : again->end; /* beyond the disk */
+            continue;
+        }
+        *bytes = left < ASK_MOST ? (uint32_t)left : (uint32_t)ASK_MOST;
+        (void)locate_file(content, image, (uint64_t)again->first << shift, at, bytes);
+        again->first += *bytes >> shift;
+        if (locate(content, 0, *at, at, bytes)) {
+            return 1;
+        }
+    }
+    again->first = again->end;
+    return 0;
+}
+
+int nw_content_again(struct nw_content *content, uint64_t *at, uint32_t *bytes)
+{
+    note_cuts(content);
+    for (uint16_t i = 0; i < content->config.images; i++) {
+        if (again_image(content, &content->image[i], at, bytes)) {
             return 1;
         }
     }

@@ -91,11 +91,9 @@ static void let_go(struct nw_vm *vm, const struct run *run)
     }
 }
 
-static void soil(struct nw_vm *vm, const struct run *run)
+static int soil(struct nw_vm *vm, const struct run *run, uintptr_t address)
 {
-    if (run->frame != NW_VM_NONE) {
-        vm->frame[run->frame].state |= NW_VM_DIRTY;
-    }
+    return run->frame != NW_VM_NONE ? nw_vm_soil(vm, run->frame, address) : (int)NW_OK;
 }
 
 /* What is done with two ranges. */
@@ -139,7 +137,8 @@ NW_VM_INLINE uint8_t *at_hand(struct nw_vm *vm, uintptr_t address, size_t n, uin
     if (!nw_vm_is_virtual(vm, address)) {
         return n <= (address < base ? base : (uintptr_t)0) - address ? (uint8_t *)address : NULL;
     }
-    if (nw_vm_straddles(vm, address, n) || !nw_vm_look_up(vm, address, &frame)) {
+    if (nw_vm_straddles(vm, address, n) || !nw_vm_look_up(vm, address, &frame) ||
+        ((marks & NW_VM_DIRTY) != 0 && (vm->frame[frame].state & NW_VM_FIXED) != 0)) {
         return NULL;
     }
     vm->frame[frame].state |= marks;
@@ -196,6 +195,12 @@ NW_VM_APART int two_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_
         if (error != NW_OK) {
             break;
         }
+        if (way != COMPARE) {
+            error = soil(vm, &target, to);
+            if (error != NW_OK) {
+                break;
+            }
+        }
         step = smaller(target.n, source.n);
         n -= step;
         if (way == MOVE_DOWN) {
@@ -211,7 +216,6 @@ NW_VM_APART int two_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_
                 break;
             }
         } else {
-            soil(vm, &target);
             slide(target.at, source.at, step);
         }
     }
@@ -273,6 +277,12 @@ int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, 
         error = open_run(vm, address + first.n, n - first.n, NW_VM_WANT_CONTENT, &second);
         let_go(vm, &first);
     }
+    if (error == NW_OK) {
+        error = soil(vm, &second, address + first.n);
+    }
+    if (error == NW_OK) {
+        error = soil(vm, &first, address);
+    }
     return error == NW_OK ? nw_vm_pass(vm, address, (uintptr_t)value, n) : nw_vm_report(vm, error);
 }
 
@@ -298,7 +308,8 @@ static int is_zero_page(const struct nw_vm *vm, uintptr_t address)
     }
     page = nw_vm_page_of(vm, address);
     return !nw_vm_unit_written(vm, page >> vm->unit_shift) &&
-           nw_vm_resident(vm, page) == NW_VM_NONE;
+           nw_vm_resident(vm, page) == NW_VM_NONE &&
+           (vm->mapped == NULL || vm->mapped->find(vm, address) == NULL);
 }
 
 NW_VM_APART int fill_slowly(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
@@ -312,10 +323,12 @@ NW_VM_APART int fill_slowly(struct nw_vm *vm, uintptr_t to, uint8_t value, size_
             run.n = smaller(n, vm->frame_bytes - (to & (vm->frame_bytes - 1U)));
         } else {
             error = open_run(vm, to, n, want_of(vm, to, n), &run);
+            if (error == NW_OK) {
+                error = soil(vm, &run, to);
+            }
             if (error != NW_OK) {
                 break;
             }
-            soil(vm, &run);
             memset(run.at, value, run.n);
         }
         to += run.n;
@@ -402,11 +415,16 @@ uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span)
         if (pins_of(vm, run.frame) >= PAGE_PINS_MAX - vm->slots) {
             return NULL;
         }
+        if (write) {
+            error = nw_vm_soil(vm, run.frame, address);
+            if (error != NW_OK) {
+                (void)nw_vm_report(vm, error);
+                return NULL;
+            }
+            held->state |= NW_VM_WRITER;
+        }
         nw_vm_frame_pin(held);
         vm->pins_left--;
-        if (write) {
-            held->state |= NW_VM_DIRTY | NW_VM_WRITER;
-        }
     }
     *span = run.n;
     return run.at;

@@ -45,10 +45,16 @@ static int make_room(struct nw_vm *vm, uint32_t tag)
 static int fault(struct nw_vm *vm, uint32_t tag, enum nw_vm_want want, uint16_t *frame)
 {
     uint16_t *bucket = nw_vm_bucket_of(vm, tag);
+    const struct nw_vm_map *map =
+        vm->mapped != NULL ? vm->mapped->find(vm, nw_vm_begin(vm, tag)) : NULL;
+    int is_fixed = map != NULL && map->kind == NW_VM_MAP_READ_ONLY;
     uint16_t room;
     int error;
 
     vm->stats.faults++;
+    if (is_fixed && want == NW_VM_WANT_ROOM) {
+        want = NW_VM_WANT_CONTENT; /* it stays: who wants to overwrite it is refused */
+    }
     error = make_room(vm, tag);
     if (error != NW_OK) {
         return error;
@@ -67,6 +73,9 @@ static int fault(struct nw_vm *vm, uint32_t tag, enum nw_vm_want want, uint16_t 
     vm->frame[room].next = *bucket;
     *bucket = room;
     nw_vm_policy_add(vm, room);
+    if (is_fixed) {
+        vm->frame[room].state |= NW_VM_FIXED;
+    }
     *frame = room;
     return NW_OK;
 }

@@ -9,11 +9,12 @@
  *   bulk.c       runs of bytes, and pins
  *   slots.c      the slow sides of the guard
  *   vm.c         opening, flush, discard
+ *   map.c        ranges that come from elsewhere
  */
 #ifndef NANDWICH_VM_FRAMES_H
 #define NANDWICH_VM_FRAMES_H
 
-#include "nandwich/vm.h"
+#include "nandwich/vm_map.h"
 
 /* What the short ways of misses and moves are made of. INLINE: in place even where code is built
  * for size, as a call would cost half of what is called. APART: never in place, so that what stands
@@ -41,6 +42,7 @@
 /* nw_vm_pin() handed the page out for writing: it must not become clean. Cleared with the last pin
  * of this kind. Of slots it is not kept: their write tags tell. */
 #define NW_VM_WRITER 0x04U
+#define NW_VM_FIXED 0x08U /* of a read-only map: it does not get dirty */
 
 struct nw_vm_frame {
     uint32_t tag;   /* where its page begins: the low bits of the address */
@@ -142,6 +144,16 @@ static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
     return (uint32_t)1 << vm->unit_shift;
 }
 
+/* map.c, once there is a map: firmware without maps links none of it. */
+struct nw_vm_mapped {
+    struct nw_vm_map *(*find)(const struct nw_vm *vm, uintptr_t address); /* NULL: none is there */
+    int (*load)(struct nw_vm *vm, uint32_t page, uint8_t *to); /* a page of a map, by its source */
+    /* The sector buffer is zeros, and the device never held the unit: where it lies in a map, its
+     * source's content, if not all pages are resident. */
+    int (*prepare)(struct nw_vm *vm, uint32_t unit);
+    int (*store)(struct nw_vm *vm, uint32_t page); /* to its source; 1: it has none to go to */
+};
+
 /* table.c -------------------------------------------------------------------------------------- */
 
 /* The frame that holds a page, or NW_VM_NONE. */
@@ -166,6 +178,9 @@ NW_VM_INLINE void nw_vm_frame_unpin(struct nw_vm_frame *held)
     held->state = (uint16_t)(held->state - NW_VM_PIN);
 }
 
+/* The page in a frame is written from now on, or NW_ERR_READ_ONLY at that address. */
+int nw_vm_soil(struct nw_vm *vm, uint16_t frame, uintptr_t address);
+
 /* Tell panic of an error at vm->error_at, and answer it. NW_OK is none. */
 int nw_vm_report(struct nw_vm *vm, int error);
 
@@ -186,6 +201,9 @@ int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame);
 
 /* Write the unit of a dirty page, and with it every dirty page of the unit. */
 int nw_vm_unit_store(struct nw_vm *vm, uint32_t page);
+
+/* The page is on the device now, or at its source. */
+void nw_vm_saved(struct nw_vm *vm, uint16_t frame);
 
 /* Forgets what the device holds of a unit: zeros from now on, but for pages still in RAM. */
 int nw_vm_unit_trim(struct nw_vm *vm, uint32_t unit);

@@ -127,7 +127,7 @@ uint8_t *nw_vm_write_miss(struct nw_vm_slot *slot, uintptr_t address, size_t n, 
 {
     uint16_t frame;
 
-    if (!nw_vm_look_up(vm, address, &frame)) {
+    if (!nw_vm_look_up(vm, address, &frame) || (vm->frame[frame].state & NW_VM_FIXED) != 0) {
         return n == 0 ? NULL : bring(slot, address, 1, vm);
     }
     return hold(slot, address, frame, vm, 1);
@@ -165,11 +165,14 @@ NW_VM_APART uint8_t *bring(struct nw_vm_slot *slot, uintptr_t address, int write
         return (uint8_t *)address;
     }
     error = nw_vm_frame_get(vm, address, NW_VM_WANT_CONTENT, &frame);
+    if (error == NW_OK && write) {
+        error = nw_vm_soil(vm, frame, address);
+    }
     if (error != NW_OK) {
         return nothing(vm, error);
     }
     held = &vm->frame[frame];
-    held->state |= write ? NW_VM_REFERENCED | NW_VM_DIRTY : NW_VM_REFERENCED;
+    held->state |= NW_VM_REFERENCED;
     slot->read_tag = address & vm->no_tag;
     slot->write_tag = write ? slot->read_tag : vm->no_tag;
     slot->base = nw_vm_memory_of(vm, frame);

@@ -26,6 +26,18 @@ int nw_vm_aside_forget(struct nw_vm *vm, const struct nw_vm_frame *held)
     return 1;
 }
 
+int nw_vm_soil(struct nw_vm *vm, uint16_t frame, uintptr_t address)
+{
+    struct nw_vm_frame *held = &vm->frame[frame];
+
+    if ((held->state & NW_VM_FIXED) != 0) {
+        vm->error_at = address;
+        return NW_ERR_READ_ONLY;
+    }
+    held->state |= NW_VM_DIRTY;
+    return NW_OK;
+}
+
 int nw_vm_report(struct nw_vm *vm, int error)
 {
     if (error != NW_OK && vm->panic != NULL) {

@@ -64,6 +64,9 @@ int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame)
     uint8_t *to = nw_vm_memory_of(vm, frame);
 
     if (!nw_vm_unit_written(vm, unit)) {
+        if (vm->mapped != NULL && vm->mapped->find(vm, nw_vm_address_of(vm, page)) != NULL) {
+            return vm->mapped->load(vm, page, to);
+        }
         memset(to, 0, vm->frame_bytes);
         vm->stats.zero_pages++;
         return NW_OK;
@@ -96,8 +99,7 @@ static int has_writer(const struct nw_vm *vm, const struct nw_vm_frame *held)
     return found;
 }
 
-/* The page is on the device now. */
-static void saved(struct nw_vm *vm, uint16_t frame)
+void nw_vm_saved(struct nw_vm *vm, uint16_t frame)
 {
     struct nw_vm_frame *held = &vm->frame[frame];
 
@@ -122,7 +124,7 @@ static int prepare(struct nw_vm *vm, uint32_t unit)
     }
     if (!nw_vm_unit_written(vm, unit)) {
         memset(vm->sector, 0, vm->block->sector_bytes);
-        return NW_OK;
+        return vm->mapped != NULL ? vm->mapped->prepare(vm, unit) : (int)NW_OK;
     }
     while (page < end && nw_vm_resident(vm, page) != NW_VM_NONE) {
         page++;
@@ -162,7 +164,7 @@ static int gather(struct nw_vm *vm, uint32_t unit)
         uint16_t frame = nw_vm_resident(vm, first + index);
 
         if (frame != NW_VM_NONE) {
-            saved(vm, frame);
+            nw_vm_saved(vm, frame);
         }
     }
     return NW_OK;
@@ -173,6 +175,9 @@ int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
     uint32_t unit = page >> vm->unit_shift;
     int error;
 
+    if (vm->mapped != NULL && (error = vm->mapped->store(vm, page)) <= 0) {
+        return error;
+    }
     if (vm->unit_shift != 0) {
         error = gather(vm, unit);
     } else {
@@ -180,7 +185,7 @@ int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
 
         error = write_unit(vm, unit, nw_vm_memory_of(vm, frame));
         if (error == NW_OK) {
-            saved(vm, frame);
+            nw_vm_saved(vm, frame);
         }
     }
     if (error == NW_OK) {

@@ -26,6 +26,9 @@ MOST_REQUESTS = 200_000_000
 
 HEALS = 200  # of a whole run
 
+#: Of a chip whose bits err: what a controller corrects, class for such an MLC.
+ECC_BITS, ECC_BYTES = 24, "1024 B"
+
 
 @dataclass(frozen=True)
 class Published:
@@ -89,9 +92,11 @@ class Setup:
     bar: int = BAR
     period_s: int = 0  # lazy healing; 0: eager
     idle_us: int = 0  # least gap to heal in; 0: as long as a healing takes
+    fixed: bool = True  # the period, as in the thesis's tests; else it shrinks as the list grows
     pauses: bool = False  # of half a minute, after each 2,000 requests
     heal_time: str = "3 s"
     block_pages: int = 256
+    errors: str = ""  # raw bit errors against erases, as a part's curve; empty: none
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,7 @@ class Outcome:
     heals: int
     first_s: float  # until the first healing
     interval_s: float  # mean, from the first to the last
+    times_s: tuple[float, ...]  # of all healings
     end_s: float
     written: int  # sectors
     requests: int
@@ -114,6 +120,13 @@ class Outcome:
     most_waiting: int
     worst_s: float  # response
     response_s: float  # all responses added up
+    bits_read: int
+    bits_flipped: int
+
+    @property
+    def error_rate(self) -> float:
+        """Raw bit errors a bit read."""
+        return self.bits_flipped / self.bits_read
 
     def per_million(self, count: int) -> float:
         """Of so many, how many for a million sectors written."""
@@ -127,9 +140,17 @@ def play(setup: Setup, quick: bool, requests: int = 0) -> Outcome:
     part.set("in_order", "no")
     part.set("heal.time", setup.heal_time)
     part.set("block_pages", str(setup.block_pages))
+    if setup.errors:
+        part.set("errors", setup.errors)
+        part.set("ecc_bits", str(ECC_BITS))
+        part.set("ecc_bytes", ECC_BYTES)
     wear = {"heal": 1, "heal_cycles": setup.bar, "threshold": setup.threshold}
     if setup.period_s:
-        wear |= {"heal_period_s": setup.period_s, "heal_idle_us": setup.idle_us}
+        wear |= {
+            "heal_period_s": setup.period_s,
+            "heal_idle_us": setup.idle_us,
+            "heal_fixed": setup.fixed,
+        }
     device = _native.ReplayDevice(
         part,
         setup.layer,
@@ -137,6 +158,7 @@ def play(setup: Setup, quick: bool, requests: int = 0) -> Outcome:
         factory_bad=False,
         wear=setup.wear,
         wear_config=wear,
+        bit_errors=bool(setup.errors),
     )
     changes = {
         "align": device.sector_bytes,
@@ -156,10 +178,10 @@ def play(setup: Setup, quick: bool, requests: int = 0) -> Outcome:
     )
     while replay.run(1_000_000):
         pass
-    return _outcome(setup, replay)
+    return _outcome(setup, replay, device.errors())
 
 
-def _outcome(setup: Setup, replay: _native.Replay) -> Outcome:
+def _outcome(setup: Setup, replay: _native.Replay, errors: dict[str, int]) -> Outcome:
     result = replay.result()
     stats = replay.wear_stats()
     times = replay.heals()
@@ -171,6 +193,7 @@ def _outcome(setup: Setup, replay: _native.Replay) -> Outcome:
         heals=stats["heals"],
         first_s=times[0] / 1e9 if times else 0.0,
         interval_s=(times[-1] - times[0]) / 1e9 / (len(times) - 1) if len(times) > 1 else 0.0,
+        times_s=tuple(time / 1e9 for time in times),
         end_s=result["end_ns"] / 1e9,
         written=result["sectors_written"],
         requests=result["done"],
@@ -183,6 +206,8 @@ def _outcome(setup: Setup, replay: _native.Replay) -> Outcome:
         most_waiting=stats["most_waiting"],
         worst_s=max(kind["max_ns"] for kind in kinds) / 1e9,
         response_s=sum(kind["count"] * kind["mean_ns"] for kind in kinds) / 1e9,
+        bits_read=8 * errors["bytes_read"],
+        bits_flipped=errors["bits_flipped"],
     )
 
 

@@ -35,16 +35,16 @@ PAGE_US, ERASE_US = 25 + 500, 1500
 EQUATION_S = 830.27
 
 
-def _swl(workload: str, quick: bool, threshold: int = THRESHOLD) -> Outcome:
+def levelled(workload: str, quick: bool, threshold: int = THRESHOLD) -> Outcome:
     return play(Setup(workload, "swl", threshold=threshold), quick)
 
 
-def _dheating(workload: str, quick: bool, bar: int = BAR) -> Outcome:
+def dispersed(workload: str, quick: bool, bar: int = BAR) -> Outcome:
     return play(Setup(workload, "dheating", bar=bar), quick)
 
 
 def _ratio(workload: str, quick: bool, threshold: int) -> float:
-    return _dheating(workload, quick).interval_s / _swl(workload, quick, threshold).interval_s
+    return dispersed(workload, quick).interval_s / levelled(workload, quick, threshold).interval_s
 
 
 def _small(workload: str, quick: bool) -> Outcome:
@@ -78,7 +78,7 @@ def _at_thresholds(values: Iterable[float]) -> str:
 
 def _span(name: str, quick: bool) -> str:
     """Why the ratio is what it is."""
-    swl, dheating = _swl(name, quick), _dheating(name, quick)
+    swl, dheating = levelled(name, quick), dispersed(name, quick)
     ratios = (_ratio(name, quick, threshold) for threshold in THRESHOLDS)
     return (
         f"SWL's healings come from {swl.first_s:.0f} to {swl.end_s:.0f} s, one taking 3 s; "
@@ -90,7 +90,7 @@ def _span(name: str, quick: bool) -> str:
 
 def _seconds(name: str, quick: bool) -> Answer:
     """DHeating's interval itself: the chip could hardly take what the published one asks for."""
-    run, published_s = _dheating(name, quick), PUBLISHED[name].intervals_s[1]
+    run, published_s = dispersed(name, quick), PUBLISHED[name].intervals_s[1]
     asked, most = asked_bytes(name), most_bytes()
     why = (
         f"199 x {published_s:.0f} s of table 2.1's requests write {asked / 2**30:.0f} GiB; "
@@ -119,7 +119,7 @@ def _seconds(name: str, quick: bool) -> Answer:
 
 def _interval(name: str, quick: bool) -> list[Answer]:
     ratio, published = _ratio(name, quick, THRESHOLD), published_ratio(name)
-    seconds = [_swl(name, quick, threshold).interval_s for threshold in THRESHOLDS]
+    seconds = [levelled(name, quick, threshold).interval_s for threshold in THRESHOLDS]
     return [
         Answer(
             round(ratio, 1),
@@ -131,7 +131,7 @@ def _interval(name: str, quick: bool) -> list[Answer]:
         ),
         _seconds(name, quick),
         Answer(
-            round(_swl(name, quick).interval_s, 2),
+            round(levelled(name, quick).interval_s, 2),
             verdict=NOT_JUDGED,
             why=f"the thesis gives no T; {_at_thresholds(seconds)} s",
             part=f"{name}-swl-s",
@@ -147,9 +147,9 @@ def _draw(axes: "Axes", quick: bool) -> None:
     names = list(PUBLISHED)
     bars = {
         "SWL, published": [row.intervals_s[0] for row in PUBLISHED.values()],
-        "SWL": [_swl(name, quick).interval_s for name in names],
+        "SWL": [levelled(name, quick).interval_s for name in names],
         "DHeating, published": [row.intervals_s[1] for row in PUBLISHED.values()],
-        "DHeating": [_dheating(name, quick).interval_s for name in names],
+        "DHeating": [dispersed(name, quick).interval_s for name in names],
     }
     plots.grouped(axes, names, bars, log=True)
     axes.set_ylim(1, 60_000)
@@ -167,8 +167,8 @@ def _draw(axes: "Axes", quick: bool) -> None:
 )
 def intervals(quick: bool) -> Report:
     """The first 200 healings on an 8 Gbit chip, a bar of 100 erases, six workloads."""
-    runs = [_dheating(name, quick) for name in PUBLISHED]
-    runs += [_swl(name, quick, threshold) for threshold in THRESHOLDS for name in PUBLISHED]
+    runs = [dispersed(name, quick) for name in PUBLISHED]
+    runs += [levelled(name, quick, threshold) for threshold in THRESHOLDS for name in PUBLISHED]
     return Report(
         answers=[answer for name in PUBLISHED for answer in _interval(name, quick)],
         columns=[
@@ -216,12 +216,12 @@ def _a_block(copies: int, erases: int) -> str:
     return f"{copies / erases:.0f}" if erases else "no"
 
 
-def _dispersed(part: str, name: str, quick: bool) -> Answer:
+def _own_count(part: str, name: str, quick: bool) -> Answer:
     """What DHeating moves. How many pages that is hangs on the size of a block, which the thesis
     does not give; how many blocks is judged where two sizes agree."""
     row = PUBLISHED[name]
     told = row.copies[1] if part == "copies" else row.erases[1]
-    run, small = _dheating(name, quick), _small(name, quick)
+    run, small = dispersed(name, quick), _small(name, quick)
     extras = [_extra(part, one) for one in (run, small)]
     verdicts = {near(extra, told, points=ERASES_OFF) for extra in extras}
     judged = part == "erases" and len(verdicts) == 1
@@ -249,8 +249,8 @@ def _counts(part: str, name: str, quick: bool) -> list[Answer]:
     """A row of table 2.3 or 2.4: both counts, and by how much they differ."""
     row = PUBLISHED[name]
     told_swl, told = row.copies if part == "copies" else row.erases
-    moved = [_extra(part, _swl(name, quick, threshold)) for threshold in THRESHOLDS]
-    extra = _extra(part, _dheating(name, quick))
+    moved = [_extra(part, levelled(name, quick, threshold)) for threshold in THRESHOLDS]
+    extra = _extra(part, dispersed(name, quick))
     changes = {
         threshold: 100 * (extra / count - 1)
         for threshold, count in zip(THRESHOLDS, moved, strict=True)
@@ -260,7 +260,7 @@ def _counts(part: str, name: str, quick: bool) -> list[Answer]:
     claim = f"{name}: {part} for the sake of wear"
     return [
         Answer(
-            _extra(part, _swl(name, quick)),
+            _extra(part, levelled(name, quick)),
             verdict=NOT_JUDGED,
             why=f"{FITTED}; at T = 2, 4 and 10 they are {', '.join(map(str, moved))}",
             part=f"{name}-swl",
@@ -268,7 +268,7 @@ def _counts(part: str, name: str, quick: bool) -> list[Answer]:
             published=told_swl,
             unit=part,
         ),
-        _dispersed(part, name, quick),
+        _own_count(part, name, quick),
         Answer(
             round(changes[THRESHOLD], 1),
             verdict=NOT_JUDGED,
@@ -284,7 +284,7 @@ def _fewer(part: str, quick: bool) -> Report:
     """How much less DHeating moves than SWL does: `copies` or `erases`."""
     rows: list[list[Value]] = []
     for name in PUBLISHED:
-        runs = [_dheating(name, quick), *(_swl(name, quick, step) for step in THRESHOLDS)]
+        runs = [dispersed(name, quick), *(levelled(name, quick, step) for step in THRESHOLDS)]
         rows.append([name, *(_extra(part, run) for run in runs)])
         rows[-1] += [round(run.per_million(_extra(part, run)), 1) for run in runs]
     policies = ["dheating", *(f"swl {step}" for step in THRESHOLDS)]
@@ -368,7 +368,7 @@ def early(quick: bool) -> Report:
     bars = EARLY_BARS[:1] if quick else EARLY_BARS
     changes = {
         name: [
-            _earlier(_dheating(name, quick, bar).interval_s, _dheating(name, quick).interval_s)
+            _earlier(dispersed(name, quick, bar).interval_s, dispersed(name, quick).interval_s)
             for bar in bars
         ]
         for name in PUBLISHED

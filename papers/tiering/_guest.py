@@ -7,12 +7,15 @@ the start; debugfs notes the time of each change there. Every block of the host'
 that differs afterwards is a write, neighbours together as one request. Each request's class is what
 the recogniser (core/content) says of it at that moment, from the blocks it was shown so far.
 
-There is no kernel in it: no journal is written, nothing is read, and what a page cache would gather
-is gathered here by a number of operations that go to the disk together. Each guest does the same
-kinds of operations, drawn from a seed: files are made, grow, are overwritten in place and removed.
+There is no kernel in it: no journal is written, and what a page cache would gather is gathered here
+by a number of operations that go to the disk together. Each guest does the same kinds of
+operations, drawn from a seed: files are made, grow, are overwritten in place and removed. Nothing
+is read, unless that is asked for: then whole files are too, and caches are cold each time, so that
+a guest reads first what it changes of its metadata.
 """
 
 import random
+import re
 import struct
 import tempfile
 from collections import Counter
@@ -21,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 from lab import ext4_disks
-from lab.ext4_disks import call, debug
+from lab.ext4_disks import METADATA, Judged, call, debug
 from nandwich import _native
 from nandwich.replay import classes
 
@@ -32,16 +35,27 @@ GUEST_BYTES = 32 << 20
 HOST_BYTES, HOST_BYTES_A_GUEST = 24 << 20, 40 << 20
 IMAGE_BYTES = 36 << 20  # of a guest's file on the host: none grows
 _KINDS = ("make",) * 3 + ("grow",) * 2 + ("overwrite",) * 4 + ("remove",) * 2
+READ, WRITE = 0, 1  # of a request, which are told apart as two applications
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What guests do: so many operations go to the disk together."""
+
+    together: int = 4
+    more_blocks: int = 4  # of a file: exponential, with this mean, beside the first
+    reads: int = 0  # chances of a whole file to be read, beside 11 of what writes
 
 
 @dataclass
-class Write:
-    """A request: guests' numbers are not known below, so it has none."""
+class Request:
+    """Guests' numbers are not known below, so it has none."""
 
     time_ns: int
     block: int
     blocks: int
     content: int
+    kind: int = WRITE
 
 
 @dataclass
@@ -49,14 +63,14 @@ class Recording:
     """A disk's requests and how often each of its blocks was written."""
 
     sectors: int
-    writes: list[Write] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     counts: dict[bool, Counter[int]] = field(
         default_factory=lambda: {False: Counter(), True: Counter()}
     )  # of metadata, by whether it is a guest's
     all_counts: Counter[int] = field(default_factory=Counter)
     updates: Counter[str] = field(default_factory=Counter)  # blocks written before, by class
 
-    def requests(self) -> _native.Requests:
+    def packed(self) -> _native.Requests:
         """To be replayed."""
         packed = (
             struct.pack(
@@ -65,11 +79,11 @@ class Recording:
                 one.block * BLOCK,
                 one.blocks * BLOCK,
                 0,
-                1,
+                one.kind,
                 one.content,
-                0,
+                1 + one.kind,
             )
-            for one in self.writes
+            for one in self.requests
         )
         return _native.Requests(b"".join(packed))
 
@@ -97,7 +111,9 @@ def _runs(blocks: list[int]) -> list[tuple[int, int]]:
 class _Guest:
     """A file system in an image, and the files it has."""
 
-    def __init__(self, folder: Path, number: int) -> None:
+    def __init__(self, folder: Path, number: int, habits: Habits) -> None:
+        self.habits = habits
+        self.read: list[str] = []  # files, in this round
         self.name = f"guest{number}"
         self.raw = ext4_disks.make(
             folder / f"{self.name}.img", str(GUEST_BYTES), "-b", str(BLOCK), "-O", "^has_journal"
@@ -116,12 +132,16 @@ class _Guest:
     def _overwrite(self, name: str) -> None:
         """A file's block in place, if it is on the disk by now."""
         block = self.draw.randrange(self.files[name])
-        told = call("debugfs", "-R", f"bmap {name} {block}", self.raw).strip()
-        if not told.isdigit() or told == "0":
+        places = ext4_disks.bmap(self.raw, name, [block])
+        if places in ([], [0]):
             return
         with self.raw.open("r+b") as disk:
-            disk.seek(int(told) * BLOCK)
+            disk.seek(places[0] * BLOCK)
             disk.write(self.draw.randbytes(BLOCK))
+
+    def _more(self) -> int:
+        mean = self.habits.more_blocks
+        return int(self.draw.expovariate(1 / mean)) if mean else 0
 
     def _line(self, kind: str) -> list[str]:
         """An operation for debugfs."""
@@ -130,7 +150,7 @@ class _Guest:
             self.made += 1
             name = f"f{self.made}"
             self.fresh[name] = 0
-            self.files[name] = 1 + int(self.draw.expovariate(1 / 4))
+            self.files[name] = 1 + self._more()
             return [f"write {self.source} {name}", f"fallocate {name} 0 {self.files[name] - 1}",
                     f"sif {name} size {self.files[name] * BLOCK}"]  # fmt: skip
         if kind == "remove":
@@ -139,29 +159,47 @@ class _Guest:
         if kind == "grow":
             first = self.files[name]
             self.fresh.setdefault(name, first)
-            self.files[name] += 1 + int(self.draw.expovariate(1 / 4))
+            self.files[name] += 1 + self._more()
             return [f"fallocate {name} {first} {self.files[name] - 1}",
                     f"sif {name} size {self.files[name] * BLOCK}"]  # fmt: skip
+        if kind == "read":
+            self.read.append(name)
+            return []
         self._overwrite(name)
         return [f"sif {name} mtime @{1_700_000_000 + self.made + self.draw.randrange(10**6)}"]
 
     def _fill(self) -> None:
         """Blocks that files got have content: debugfs leaves them as they were."""
         for name, first in self.fresh.items():
-            asked = "".join(f"bmap {name} {i}\n" for i in range(first, self.files.get(name, 0)))
-            told = call("debugfs", "-f", "/dev/stdin", self.raw, text=asked)
+            places = ext4_disks.bmap(self.raw, name, range(first, self.files.get(name, 0)))
             with self.raw.open("r+b") as disk:
-                for word in told.split("\n"):
-                    if word.isdigit() and word != "0":
-                        disk.seek(int(word) * BLOCK)
-                        disk.write(self.draw.randbytes(BLOCK))
+                for place in filter(None, places):
+                    disk.seek(place * BLOCK)
+                    disk.write(self.draw.randbytes(BLOCK))
 
-    def work(self, operations: int) -> None:
-        """So many operations go to the guest's disk, and from there into the image."""
+    def _reads(self, before: bytes, after: bytes) -> list[int]:
+        """Blocks that a guest with cold caches read for that."""
+        known = Judged(self.raw).classes
+        blocks = [block for block in _changed(before, after) if known.get(block) in METADATA]
+        for name in self.read:
+            if name in self.files and name not in self.fresh:
+                told = call("debugfs", "-R", f"imap {name}", self.raw)
+                blocks.append(int(re.findall(r"located at block (\d+)", told)[0]))
+                blocks += Judged.blocks(self.raw, name)
+        return sorted(set(blocks))
+
+    def work(self) -> list[int]:
+        """Operations go to the guest's disk, and from there into the image: blocks of the guest
+        that were read for them."""
         before = self.raw.read_bytes()
-        self.fresh = {}
+        self.fresh, self.read = {}, []
         self.source.write_bytes(self.draw.randbytes(BLOCK))
-        lines = [line for _ in range(operations) for line in self._line(self.draw.choice(_KINDS))]
+        kinds = _KINDS + ("read",) * self.habits.reads
+        lines = [
+            line
+            for _ in range(self.habits.together)
+            for line in self._line(self.draw.choice(kinds))
+        ]
         self.clock += 60  # a superblock knows seconds, however fast this machine is
         debug(self.raw, *lines, now=self.clock)
         self._fill()
@@ -173,16 +211,17 @@ class _Guest:
             words += ["-c", f"write -s {part} {first * BLOCK} {count * BLOCK}"]
         if len(words) > 3:
             call(*words, self.image)
+        return self._reads(before, after) if self.habits.reads else []
 
 
 class _Host:
     """A host's disk with images, and the recogniser that watches it."""
 
-    def __init__(self, folder: Path, guests: int) -> None:
+    def __init__(self, folder: Path, guests: int, habits: Habits) -> None:
         size = HOST_BYTES + guests * HOST_BYTES_A_GUEST
         options = ("-b", str(BLOCK), "-O", "^has_journal")
         self.disk = ext4_disks.make(folder / "host.img", str(size), *options)
-        self.guests = [_Guest(folder, number + 1) for number in range(guests)]
+        self.guests = [_Guest(folder, number + 1, habits) for number in range(guests)]
         for guest in self.guests:
             self._place(guest, folder)
         self.recording = Recording(size // BLOCK)
@@ -201,9 +240,7 @@ class _Host:
         whole = folder / "whole"
         whole.write_bytes(b"\xff" * IMAGE_BYTES)  # debugfs leaves out blocks of zeros
         debug(self.disk, f"write {whole} {guest.name}")
-        asked = "\n".join(f"bmap {guest.name} {i}" for i in range(count)) + "\n"
-        told = call("debugfs", "-f", "/dev/stdin", self.disk, text=asked)
-        guest.places = [int(word) for word in told.split("\n") if word.isdigit()]
+        guest.places = ext4_disks.bmap(self.disk, guest.name, range(count))
         if len(guest.places) != count:
             raise AssertionError(f"{len(guest.places)} blocks of {count} have a place")
         self._write(guest, b"\xff" * IMAGE_BYTES, guest.image.read_bytes())
@@ -230,37 +267,52 @@ class _Host:
             self.content.see(at, data)
             recording.updates[name] += recording.all_counts[block] > 0
             recording.all_counts[block] += 1
-            if name in ext4_disks.METADATA:
+            if name in METADATA:
                 recording.counts[is_guest][block] += 1
-            last = recording.writes[-1] if recording.writes else None
-            if (
-                last is not None
-                and last.time_ns == self.now_ns
-                and last.content == content
-                and last.block + last.blocks == block
-            ):
-                last.blocks += 1
-            else:
-                recording.writes.append(Write(self.now_ns, block, 1, content))
+            self._ask(block, content, WRITE)
         ext4_disks.answer(self.content, self.disk)
 
-    def work(self, operations: int) -> None:
+    def _ask(self, block: int, content: int, kind: int) -> None:
+        """Of one block, in a request with the one before it if that goes."""
+        requests = self.recording.requests
+        last = requests[-1] if requests else None
+        if (
+            last is not None
+            and (last.time_ns, last.content, last.kind) == (self.now_ns, content, kind)
+            and last.block + last.blocks == block
+        ):
+            last.blocks += 1
+        else:
+            requests.append(Request(self.now_ns, block, 1, content, kind))
+
+    def _read(self, guest: _Guest, blocks: list[int]) -> None:
+        """Blocks of a guest, where its image has them."""
+        places = {
+            (start + into) // BLOCK: guest.places[(at + into) // BLOCK]
+            for start, at, length in ext4_disks.mapped(guest.image)
+            for into in range(0, length, BLOCK)
+        }
+        for block in sorted(places[block] for block in blocks if block in places):
+            name, is_guest, _ = self.content.classify(block * BLOCK)
+            self._ask(block, classes.NAMES.index(name) + (classes.GUEST if is_guest else 0), READ)
+
+    def work(self) -> None:
         """Each guest in turn."""
         for guest in self.guests:
             image, disk = guest.image.read_bytes(), self.disk.read_bytes()
-            guest.work(operations)
+            self._read(guest, guest.work())
             self._store(guest, image, guest.image.read_bytes())
             self._note(disk, self.disk.read_bytes())
             self.now_ns += GAP_NS
 
 
 @cache
-def record(guests: int, rounds: int, together: int) -> Recording:
-    """So many guests do so many rounds of operations, `together` at a time."""
+def record(guests: int, rounds: int, habits: Habits) -> Recording:
+    """So many guests do so many rounds of operations."""
     with tempfile.TemporaryDirectory() as folder:
-        host = _Host(Path(folder), guests)
+        host = _Host(Path(folder), guests, habits)
         for _ in range(rounds):
-            host.work(together)
+            host.work()
         return host.recording
 
 
@@ -268,20 +320,28 @@ def record(guests: int, rounds: int, together: int) -> Recording:
 class Outcome:
     """A recording replayed."""
 
-    served_ns: int
+    served_ns: tuple[int, int]  # reads, writes
     energy_pj: int
     written: int  # sectors
     absorbed: int  # of these, in the NVM
+    read: int
+    read_absorbed: int
     by_content: tuple[dict[str, int], ...]
 
 
-def replay(recording: Recording, part: _native.Part, tier: str) -> Outcome:
-    """On the page layer over the thesis's flash; `tier`: a policy before it, or none."""
+def replay(recording: Recording, part: _native.Part, tier: str, *, used: bool = True) -> Outcome:
+    """On the page layer over the thesis's flash, half full if `used`; `tier`: a policy before it,
+    or none."""
     device = _native.ReplayDevice(part, "page")
     if tier:
         device.put_tier(_native.Part.named("PCM-16M-1US"), tier)
     player = _native.Replay(
-        device, recording.requests(), precondition=500, arrivals=True, idle=True, apps=1
+        device,
+        recording.packed(),
+        precondition=500 if used else 0,
+        arrivals=True,
+        idle=True,
+        apps=2,
     )
     while player.precondition(1 << 20):
         pass
@@ -289,10 +349,13 @@ def replay(recording: Recording, part: _native.Part, tier: str) -> Outcome:
         pass
     result = player.result()
     shares = player.shares("content")
+    by_kind = player.shares("app")
     return Outcome(
-        sum(share["served_ns"] for share in player.shares("app")),
+        (by_kind[1 + READ]["served_ns"], by_kind[1 + WRITE]["served_ns"]),
         result["energy_pj"],
         result["sectors_written"],
         sum(share["nvm_written"] for share in shares),
+        sum(share["read"] for share in shares),
+        sum(share["nvm_read"] for share in shares),
         tuple(shares),
     )

@@ -18,6 +18,7 @@ struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
 struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
 nw_count nw_guest_accesses;
 const char *nw_guest_misuse;
+int nw_guest_signal;
 /* What the thunks would otherwise reckon at every call; see open_guards(). */
 uintptr_t nw_guest_frame_word;
 uintptr_t nw_guest_lookaside_mask;

@@ -137,6 +137,11 @@ static inline uint8_t nw_guest_reader_byte(struct nw_guest_reader *reader)
 size_t nw_guest_blanks(const char *text);
 size_t nw_guest_word(const char *text, size_t from);
 
+/* A file is about to be read or written by its descriptor: what its mappings hold goes there; or it
+ * was written: they have its content from now on. */
+void nw_guest_map_settle(int file);
+void nw_guest_map_changed(int file);
+
 /* Runs the handlers of signals that arrived since; see signal.c. */
 void nw_guest_deliver(void);
 

@@ -117,7 +117,7 @@ void NW_MISS(window_write)(struct nw_vm_slot *slot, uintptr_t address)
 
 void NW_MISS(dirty)(struct nw_vm_slot *slot)
 {
-    (void)nw_vm_hold_write(slot, slot->read_tag, 1, &nw_guest_vm);
+    (void)nw_vm_write_miss(slot, slot->read_tag, 1, &nw_guest_vm);
 }
 
 #if !defined(__x86_64__)

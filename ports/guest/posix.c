@@ -139,6 +139,7 @@ static ssize_t write_pieces(int file, const uint8_t *from, size_t n, off_t offse
 
 NW_LIBC(ssize_t, read, (int file, void *to, size_t n))
 {
+    nw_guest_map_settle(file);
     ssize_t got = nw_guest_is_virtual(to) && n > 0 ? read_pieces(file, to, n, 0, 0)
                                                    : read(file, to, n);
 
@@ -148,15 +149,18 @@ NW_LIBC(ssize_t, read, (int file, void *to, size_t n))
 
 NW_LIBC(ssize_t, write, (int file, const void *from, size_t n))
 {
+    nw_guest_map_settle(file);
     ssize_t put = nw_guest_is_virtual(from) && n > 0 ? write_pieces(file, from, n, 0, 0)
                                                      : write(file, from, n);
 
+    nw_guest_map_changed(file);
     nw_guest_deliver();
     return put;
 }
 
 NW_LIBC(ssize_t, pread, (int file, void *to, size_t n, off_t offset))
 {
+    nw_guest_map_settle(file);
     return nw_guest_is_virtual(to) && n > 0 ? read_pieces(file, to, n, offset, 1)
                                             : pread(file, to, n, offset);
 }
@@ -164,8 +168,12 @@ NW_LIBC_ALIAS(ssize_t, pread64, pread, (int file, void *to, size_t n, off_t offs
 
 NW_LIBC(ssize_t, pwrite, (int file, const void *from, size_t n, off_t offset))
 {
-    return nw_guest_is_virtual(from) && n > 0 ? write_pieces(file, from, n, offset, 1)
-                                              : pwrite(file, from, n, offset);
+    nw_guest_map_settle(file);
+    ssize_t put = nw_guest_is_virtual(from) && n > 0 ? write_pieces(file, from, n, offset, 1)
+                                                     : pwrite(file, from, n, offset);
+
+    nw_guest_map_changed(file);
+    return put;
 }
 NW_LIBC_ALIAS(ssize_t, pwrite64, pwrite, (int file, const void *from, size_t n, off_t offset));
 
@@ -221,7 +229,11 @@ static ssize_t transfer_parts(int file, const struct iovec *parts, int count, in
         if (!reads) {
             move_parts(parts, piece, room, 0);
         }
+        nw_guest_map_settle(file);
         moved = reads ? read(file, piece, room) : write(file, piece, room);
+        if (!reads) {
+            nw_guest_map_changed(file);
+        }
         if (reads && moved > 0) {
             move_parts(parts, piece, (size_t)moved, 1);
         }

@@ -118,7 +118,7 @@ static void say_hex(uintptr_t value)
 
 static int unguarded(void)
 {
-    return crash.how == BY_SIGNAL && crash.has_address &&
+    return crash.how == BY_SIGNAL && crash.has_address && nw_guest_signal == 0 &&
            crash.address - crash.vm_base < crash.vm_bytes;
 }
 
@@ -136,6 +136,10 @@ static void say_all(void)
 {
     say("nandwich: error: ");
     say(unguarded() ? "access to virtual memory past the guards" : what());
+    if (nw_guest_signal != 0) {
+        say(": ");
+        say(nw_guest_misuse);
+    }
     if (crash.has_address) {
         say(" at address ");
         say_hex(crash.address);
@@ -195,14 +199,22 @@ void nw_host_crash_watch(uintptr_t base, uint64_t bytes)
 
 _Noreturn void nw_host_panic(int error, uintptr_t address)
 {
-    crash.how = nw_guest_misuse != NULL ? BY_MISUSE : BY_STORAGE;
-    crash.number = error;
+    if (error == NW_ERR_READ_ONLY) {
+        nw_guest_signal = SIGSEGV;
+        nw_guest_misuse = nw_error_text(error);
+    }
+    crash.how = nw_guest_signal != 0 ? BY_SIGNAL : nw_guest_misuse != NULL ? BY_MISUSE : BY_STORAGE;
+    crash.number = nw_guest_signal != 0 ? nw_guest_signal : error;
     crash.has_address = 1;
     crash.address = address;
     signal(SIGABRT, SIG_DFL);
     find_function(0);
     say_all();
     nw_host_end();
+    if (nw_guest_signal != 0) {
+        signal(nw_guest_signal, SIG_DFL);
+        raise(nw_guest_signal);
+    }
     abort();
 }
 

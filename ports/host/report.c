@@ -41,6 +41,7 @@ void nw_host_report_vm(struct nw_json *json, const struct nw_vm_stats *vm)
     COUNT(json, vm, zero_pages);
     COUNT(json, vm, covered);
     COUNT(json, vm, buffer_hits);
+    COUNT(json, vm, mapped);
     COUNT(json, vm, evictions);
     COUNT(json, vm, writebacks);
     COUNT(json, vm, merges);
@@ -149,6 +150,12 @@ void nw_host_report_storage(struct nw_json *json, struct nw_host_stack *stack)
 
     report_layer(json, stack->device.block->stats);
     report_chip(json, nw_nand_stats(stack->device.nand), &stack->device.before);
+    nw_json_open(json, "mapped");
+    COUNT(json, &stack->mapped, reads);
+    COUNT(json, &stack->mapped, bytes_read);
+    COUNT(json, &stack->mapped, writes);
+    COUNT(json, &stack->mapped, bytes_written);
+    nw_json_close(json);
     nw_json_open(json, "time_ns");
     nw_json_number(json, "storage", meter->time_ns);
     nw_json_close(json);

@@ -298,6 +298,22 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
     return plan_vm(stack, guest, why);
 }
 
+void nw_host_stack_moved(struct nw_host_stack *stack, size_t bytes, int to_file)
+{
+    const struct nw_part_costs *costs = nw_nand_costs(stack->device.nand);
+    size_t page = nw_nand_chip(stack->device.nand)->geometry.page_bytes;
+    struct nw_host_mapped *mapped = &stack->mapped;
+
+    *(to_file ? &mapped->bytes_written : &mapped->bytes_read) += bytes;
+    for (size_t n; bytes > 0; bytes -= n) {
+        n = bytes < page ? bytes : page;
+        nw_meter_charge(nw_nand_meter(stack->device.nand), to_file ? &costs->program : &costs->read,
+                        n);
+        mapped->reads += !to_file;
+        mapped->writes += (unsigned)(to_file != 0);
+    }
+}
+
 void nw_host_stack_close(struct nw_host_stack *stack)
 {
     nw_stack_close(&stack->device);

@@ -18,6 +18,12 @@
 #include "nandwich-stack/stack.h"
 #include "nandwich/vm.h"
 
+/* What went between files that the program maps and its memory. */
+struct nw_host_mapped {
+    uint64_t reads, writes; /* of the part's pages, or less of one */
+    uint64_t bytes_read, bytes_written;
+};
+
 struct nw_host_stack {
     struct nw_host_config config;
     struct nw_stack device; /* twin to translation layer */
@@ -28,6 +34,7 @@ struct nw_host_stack {
     struct nw_vm_config vm; /* complete but for slot_table, panic and context */
     uint32_t scheme;        /* as resolved: never NW_HOST_AUTO */
     uint32_t statics_bytes; /* of config.ram_bytes, not given to frames */
+    struct nw_host_mapped mapped;
 };
 
 /* What the compiled program fixes. */
@@ -49,6 +56,10 @@ struct nw_host_guest {
  */
 int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config *config,
                        const struct nw_host_guest *guest, struct nw_why *why);
+
+/* So many bytes of a mapped file were moved, as from or to flash of the chip's part: its clock and
+ * energy go on. Part of a page costs the command and its own bytes. */
+void nw_host_stack_moved(struct nw_host_stack *stack, size_t bytes, int to_file);
 
 /* Gives all memory back. A program that runs on the stack leaves that to its end. */
 void nw_host_stack_close(struct nw_host_stack *stack);

@@ -73,6 +73,11 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     nw_host_panic(error, address);
 }
 
+void nw_guest_map_moved(size_t bytes, int to_file)
+{
+    nw_host_stack_moved(&stack, bytes, to_file);
+}
+
 static int save_timeline(void)
 {
     char chip[NW_HOST_WORD_BYTES + 8];
@@ -143,6 +148,7 @@ static void report(uint64_t ended_ns, int saved)
 
 void nw_host_replaced(void)
 {
+    nw_guest_map_end();
     if (owner == getpid() && config.stats[0] != '\0') {
         nw_watch_pause(); /* the report is no file of the program's */
         /* Recordings and image end with this program: what was asked for is not there then. */
@@ -157,6 +163,7 @@ void nw_host_end(void)
     uint64_t ended_ns = nw_host_now_ns();
     int failed;
 
+    nw_guest_map_end();
     if (owner != getpid()) {
         return;
     }

@@ -57,10 +57,11 @@ public:
         return { nw_content_name(found), (found & NW_CONTENT_GUEST) != 0, run };
     }
 
-    // By sector, from the start: what it holds, as requests carry it. A sector of several blocks is
-    // what the first of them is that is metadata.
-    nb::bytes map(uint32_t sector_bytes, uint32_t sectors)
+    // By sector, from the start: what it holds, as requests carry it, and how many hold several
+    // classes. Such a one is what the first of them is that is metadata, else journal, else data.
+    std::tuple<nb::bytes, uint32_t> map(uint32_t sector_bytes, uint32_t sectors)
     {
+        std::vector<bool> mixed(sectors);
         std::string all(sectors, static_cast<char>(NW_CONTENT_UNKNOWN));
         const uint64_t end = static_cast<uint64_t>(sector_bytes) * sectors;
         uint64_t at = 0;
@@ -74,13 +75,15 @@ public:
                 auto &known = reinterpret_cast<uint8_t &>(all[sector]);
                 const bool begins = sector * sector_bytes >= at;
 
-                if (begins || nw_content_hint(known) < nw_content_hint(found)) {
+                mixed[sector] = mixed[sector] || (!begins && known != found);
+                if (begins || weight(known) < weight(found)) {
                     known = found;
                 }
             }
             at += run;
         }
-        return nb::bytes(all.data(), all.size());
+        return { nb::bytes(all.data(), all.size()),
+                 static_cast<uint32_t>(std::count(mixed.begin(), mixed.end(), true)) };
     }
 
     std::optional<std::tuple<uint64_t, uint32_t>> want()
@@ -94,10 +97,41 @@ public:
         return std::tuple(at, bytes);
     }
 
+    std::optional<std::tuple<uint64_t, uint32_t>> again()
+    {
+        uint64_t at = 0;
+        uint32_t bytes = 0;
+
+        if (nw_content_again(&content_, &at, &bytes) == 0) {
+            return std::nullopt;
+        }
+        return std::tuple(at, bytes);
+    }
+
     size_t ram_bytes() const { return ram_bytes_; }
     uint32_t refused() const { return content_.refused; }
 
+    std::vector<std::string> unknown() const
+    {
+        std::vector<std::string> met;
+
+        for (unsigned i = 0; i < NW_CONTENT_UNKNOWNS; i++) {
+            if (((content_.unknown >> i) & 1U) != 0) {
+                met.emplace_back(nw_content_unknown_name(static_cast<nw_content_unknown>(i)));
+            }
+        }
+        return met;
+    }
+
 private:
+    // Of several classes in a sector the one with the most goes for it.
+    static int weight(uint8_t found)
+    {
+        const nw_block_hint hint = nw_content_hint(found);
+
+        return hint == NW_HINT_METADATA ? NW_HINT_JOURNAL + 1 : hint;
+    }
+
     std::vector<uint64_t> ram_;
     size_t ram_bytes_ = 0;
     nw_content content_ = {};
@@ -130,8 +164,11 @@ void bind_content(nb::module_ &m)
              "Class, whether it is a guest's, and for how many bytes.")
         .def("map", &Content::map, "sector_bytes"_a, "sectors"_a,
              "What each sector from the start on holds, a byte each: index of `content_names`, "
-             "with 16 for a guest's.")
+             "with 16 for a guest's; and how many hold blocks of several classes.")
         .def("want", &Content::want, "What is worth reading: place and bytes.")
+        .def("again", &Content::again, "What may have another class than before: place and bytes.")
         .def_prop_ro("ram_bytes", &Content::ram_bytes)
-        .def_prop_ro("refused", &Content::refused);
+        .def_prop_ro("refused", &Content::refused)
+        .def_prop_ro("unknown", &Content::unknown,
+                     "What was met and is not known: it counts as data.");
 }

@@ -46,12 +46,17 @@ public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
            uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool most_bad,
            bool verify, const FilePath &image, const std::string &wear, const Numbers &wear_config,
-           const PyTimeline *timeline, const std::vector<uint32_t> &lives)
+           const PyTimeline *timeline, const std::vector<uint32_t> &lives, bool bit_errors)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
-            open_chip(part, blocks, seed, wear_out, factory_bad, most_bad, image, lives);
+            const uint32_t flags = (wear_out ? NW_NAND_WEAR_OUT : 0U) |
+                                   (factory_bad ? NW_NAND_FACTORY_BAD : 0U) |
+                                   (most_bad ? NW_NAND_FACTORY_MOST : 0U) |
+                                   (bit_errors ? NW_NAND_BIT_ERRORS : 0U);
+
+            open_chip(part, blocks, seed, flags, image, lives);
             if (timeline != nullptr) {
                 nw_stack_timeline(&stack_, timeline->get());
             }
@@ -77,6 +82,15 @@ public:
     uint32_t joined() const { return stack_.oob.join != 0 ? stack_.oob.join : 1U; }
     const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
+
+    Numbers errors() const
+    {
+        const nw_nand_counts *counts = nw_nand_stats(stack_.nand);
+
+        return { { "bytes_read", counts->bytes_read },
+                 { "bits_flipped", counts->bits_flipped },
+                 { "bits_corrected", counts->bits_corrected } };
+    }
 
     // RAM of the filter below the layer that this part needs, by its name.
     Numbers below() const
@@ -192,9 +206,8 @@ private:
         }
     }
 
-    void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, bool wear_out,
-                   bool factory_bad, bool most_bad, const FilePath &image,
-                   const std::vector<uint32_t> &lives)
+    void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, uint32_t flags,
+                   const FilePath &image, const std::vector<uint32_t> &lives)
     {
         nw_why why = { text_, sizeof text_ };
 
@@ -218,9 +231,7 @@ private:
             }
             config.lives = lives.data();
         }
-        config.flags = NW_NAND_NO_PAYLOAD | (wear_out ? NW_NAND_WEAR_OUT : 0U) |
-                       (factory_bad ? NW_NAND_FACTORY_BAD : 0U) |
-                       (most_bad ? NW_NAND_FACTORY_MOST : 0U);
+        config.flags = NW_NAND_NO_PAYLOAD | flags;
         must(nw_stack_chip(&stack_, &config, &why));
     }
 
@@ -257,6 +268,8 @@ private:
                 choice.heal.cycles = static_cast<uint16_t>(value);
             } else if (key == "heal_period_s") {
                 choice.heal.period_s = static_cast<uint32_t>(value);
+            } else if (key == "heal_fixed") {
+                choice.heal.fixed = value != 0 ? 1 : 0;
             } else if (key == "heal_idle_us") {
                 choice.heal.idle_us = static_cast<uint32_t>(value);
             } else if (key == "threshold") {
@@ -707,15 +720,19 @@ static void bind_device(nb::module_ &m)
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
                       bool, bool, bool, bool, const FilePath &, const std::string &,
-                      const Numbers &, const PyTimeline *, const std::vector<uint32_t> &>(),
+                      const Numbers &, const PyTimeline *, const std::vector<uint32_t> &, bool>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
              nb::arg("factory_bad") = true, nb::arg("most_bad") = false,
              nb::arg("verify") = false,
              nb::arg("image") = FilePath{}, nb::arg("wear") = "none",
              nb::arg("wear_config") = Numbers(), nb::arg("timeline") = nb::none(),
-             nb::arg("lives") = std::vector<uint32_t>(), nb::keep_alive<1, 14>(),
+             nb::arg("lives") = std::vector<uint32_t>(), nb::arg("bit_errors") = false,
+             nb::keep_alive<1, 14>(),
              "ValueError says what does not fit. An image is mounted as it was left.")
+        .def("errors", &Device::errors,
+             "Of all that was read of the chip: bytes_read, bits_flipped, bits_corrected. With "
+             "bit_errors bits flip as often as the part's curve says.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })
         .def_prop_ro("blocks", [](const Device &self) { return self.geometry().blocks; })

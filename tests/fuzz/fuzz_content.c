@@ -59,7 +59,8 @@ static void act(const uint8_t *action)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint32_t run;
+    uint64_t at = 0;
+    uint32_t run = 0;
 
     shows = 2;
     content_disk_make(&disk);
@@ -71,8 +72,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         act(data + at);
     }
     must(content_disk_show_all(&disk, &content) >= 0);
-    for (uint32_t at = 0; at < sizeof disk.data; at += 512U) {
-        uint32_t left = (uint32_t)sizeof disk.data - at;
+    for (uint32_t told = 0; nw_content_again(&content, &at, &run); told++) {
+        must(told < CONTENT_WANTS && run > 0 && at < sizeof disk.data &&
+             run <= sizeof disk.data - at);
+    }
+    for (at = 0; at < sizeof disk.data; at += 512U) {
+        uint32_t left = (uint32_t)(sizeof disk.data - at);
         uint8_t with = nw_content_class(&content, at, disk.data + at, left, &run);
 
         must(run > 0 && run <= left);

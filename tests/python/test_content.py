@@ -240,6 +240,90 @@ def test_journal_replay(tmp_path: Path) -> None:
     assert metadata > 10
 
 
+def _seen(disk: Path) -> Content:
+    content = recogniser(disk)
+    show(content, disk)
+    return content
+
+
+def _image(folder: Path, options: str, *host: str) -> Hosted:
+    """A guest's image made with other options; a host's file system with others."""
+    hosted = Hosted(folder, ["-b", "4096"], ["-b", "4096", *host], "65536")
+    call("qemu-img", "convert", "-O", "qcow2", *options.split(), hosted.guest, hosted.image)
+    debug(hosted.disk, "rm guest.qcow2", f"write {hosted.image} guest.qcow2")
+    return hosted
+
+
+@pytest.mark.parametrize("features", ["^extents", "extents"])
+def test_a_journal_in_indirect_blocks_is_named(tmp_path: Path, features: str) -> None:
+    """ext3's: its blocks passed as data, and nobody said so."""
+    disk = make(tmp_path / "disk.img", "90M", "-b", "1024", "-O", f"{features},^64bit")
+    content = _seen(disk)
+    named = ["a journal without extents or on another device"]
+    assert content.unknown == (named if features == "^extents" else [])
+    wrong = {told for _, told, _ in differences(content, Judged(disk))}
+    assert wrong == ({"journal"} if features == "^extents" else set())
+
+
+NOT_KNOWN = {
+    "compressed clusters": ("-c", ()),
+    "an image with clusters of 512 bytes": ("-o cluster_size=512", ()),
+    "an image with a data file": ("-o data_file={}/data", ()),
+    "an image in a file with indirect blocks": ("", ("-O", "^extents,^64bit,^has_journal")),
+}
+
+
+@needs_images
+@pytest.mark.parametrize("name", NOT_KNOWN)
+def test_what_is_not_known_is_named(tmp_path: Path, name: str) -> None:
+    options, host = NOT_KNOWN[name]
+    hosted = _image(tmp_path, options.format(tmp_path), *host)
+    content = _seen(hosted.disk)
+    hosted.open_image(content)
+    assert content.unknown == [name]
+
+
+@needs_images
+def test_extended_l2(tmp_path: Path) -> None:
+    """Entries of two words: every second one passed for another cluster's."""
+    hosted = _image(tmp_path, "-o extended_l2=on,cluster_size=16384")  # three of them
+    content = _seen(hosted.disk)
+    hosted.open_image(content)
+    assert content.unknown == []
+    wrong, metadata = hosted.differences(content)
+    assert wrong == []
+    assert metadata > 10
+
+
+@needs_images
+def test_an_encrypted_image_is_named(tmp_path: Path) -> None:
+    """Its header says LUKS; QEMU takes time to make a key, and now and then fails at it."""
+    hosted = Hosted(tmp_path, ["-b", "4096"], ["-b", "4096"], "65536")
+    with hosted.image.open("r+b") as image:
+        image.seek(32)
+        image.write((2).to_bytes(4, "big"))
+    debug(hosted.disk, "rm guest.qcow2", f"write {hosted.image} guest.qcow2")
+    content = _seen(hosted.disk)
+    hosted.open_image(content)
+    assert content.unknown == ["an encrypted image"]
+
+
+@needs_images
+def test_snapshots_are_named(tmp_path: Path) -> None:
+    hosted = Hosted(tmp_path, ["-b", "4096"], ["-b", "4096"], "65536")
+    call("qemu-img", "snapshot", "-c", "first", hosted.image)
+    debug(hosted.disk, "rm guest.qcow2", f"write {hosted.image} guest.qcow2")
+    content = _seen(hosted.disk)
+    hosted.open_image(content)
+    assert content.unknown == ["tables of snapshots"]
+
+
+def test_logical_partitions_are_named(tmp_path: Path) -> None:
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(mbr((2048, 2048), kind=5).ljust(1 << 20, b"\0"))
+    assert _seen(disk).unknown == ["logical partitions"]
+
+
 def test_numbers_out_of_range() -> None:
     for wrong in ({"volumes": 0}, {"groups": 0}, {"groups": 2_000_000}, {"clusters": 0}):
         with pytest.raises(ValueError, match="out of range"):

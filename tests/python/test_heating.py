@@ -3,12 +3,14 @@
 from the printed figures, and that a broken model turns a verdict."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from lab.experiments import NOT_JUDGED, NOT_REACHABLE, Answer
-from papers.heating import intervals, lazy
+from papers.heating import curves, errors, intervals, lazy, stages
 from papers.heating._play import BAR, PUBLISHED, Outcome, Setup, play
+from papers.ours import heal_period
 
 
 def test_dispersed_heating_disperses() -> None:
@@ -77,10 +79,10 @@ def test_a_broken_model_turns_the_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 
     def told(first: int, small: int, part: str = "erases") -> Answer:
         run = play(Setup("sdcard", "dheating"), quick=True)
-        for name, moved in (("_dheating", first), ("_small", small)):
+        for name, moved in (("dispersed", first), ("_small", small)):
             made = replace(run, moved=moved)
             monkeypatch.setattr(intervals, name, lambda *_, made=made: made)
-        return intervals._dispersed(part, "sdcard", True)
+        return intervals._own_count(part, "sdcard", True)
 
     assert PUBLISHED["sdcard"].erases[1] == 181
     assert (told(181, 186).holds, told(181, 186).verdict) == (True, "")
@@ -96,5 +98,66 @@ def test_wear_levelling_is_no_dispersed_heating(monkeypatch: pytest.MonkeyPatch)
         return play(Setup(workload, "swl", threshold=4), quick)
 
     assert intervals._ratio("sdcard", True, 4) > 2
-    monkeypatch.setattr(intervals, "_dheating", levelling)
+    monkeypatch.setattr(intervals, "dispersed", levelling)
     assert intervals._ratio("sdcard", True, 4) == 1
+
+
+def _dispersed_by_swl(workload: str, quick: bool) -> Outcome:
+    return play(Setup(workload, "swl", threshold=4), quick)
+
+
+def test_healings_are_dense_without_dispersed_heating(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert curves.most_within([0, 1, 2, 600, 601, 1300], 600) == 3
+    assert curves.most_within([0, 599.9, 600], 600) == 2
+    monkeypatch.setattr(curves, "PUBLISHED", {"multimedia": PUBLISHED["multimedia"]})
+    assert curves._dense(True).holds
+    monkeypatch.setattr(curves, "dispersed", _dispersed_by_swl)
+    assert not curves._dense(True).holds
+
+
+def test_the_filter_on_the_eight_counters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: 255 + 3 + 2 + 6 + 2 + 8 + 8 are 284; 8 x 41 = 328 is not below 284 + 41, 320 is
+    below 324. Without the filter nothing is hot."""
+    assert stages.least_by_rule() == 41
+    assert [answer.holds for answer in stages.filtered.run(True).answers] == [True, True]
+    monkeypatch.setattr(stages, "hot_after", partial(stages.hot_after, wear="swl"))
+    assert [answer.holds for answer in stages.filtered.run(True).answers] == [False, False]
+
+
+def test_early_healing_spares_errors_where_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors are told and change nothing else. Where they grow late less is spared than is
+    given up of the life, on a curve that does not rise nothing."""
+    assert errors.curve().startswith("0:1600000 25:5300000 50:17900000 75:59800000 100:200000000 ")
+    quiet = play(Setup("sdcard", "dheating"), quick=True)
+    noisy = play(Setup("sdcard", "dheating", errors=errors.curve()), quick=True)
+    assert quiet.bits_flipped == 0 < noisy.bits_flipped
+    assert replace(noisy, setup=quiet.setup, bits_flipped=0) == quiet
+
+    def price() -> Answer:
+        return {answer.part: answer for answer in errors._answers(True)}["price"]
+
+    assert price().holds
+    late = errors.late_curve()
+    assert late == "0:59800000 75:59800000 100:200000000"
+    monkeypatch.setattr(errors, "curve", lambda: late)
+    assert not price().holds
+    assert float(price().measured) < -1
+    monkeypatch.setattr(errors, "curve", lambda: "0:20000000 75:20000000 100:20000000")
+    assert not price().holds
+    assert abs(float(price().measured)) < 1
+
+
+def test_the_rate_is_that_of_the_curve() -> None:
+    """2e-4 at the limit and 5.98e-5 at three quarters of it, within three deviations of 134 million
+    bits."""
+    assert abs(errors.rate_at(100) - 2e-4) < 3 * (2e-4 / 134e6) ** 0.5
+    assert abs(errors.rate_at(75) - 5.98e-5) < 3 * (5.98e-5 / 134e6) ** 0.5
+
+
+def test_a_period_that_shrinks_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Switched off, the worst response stays as long."""
+    assert heal_period._answer(True, 60).holds
+    fixed = partial(heal_period.lazily, fixed=True)
+    monkeypatch.setattr(heal_period, "lazily", lambda *run: fixed(*run[:3]))
+    assert not heal_period._answer(True, 60).holds
+    assert heal_period._answer(True, 60).measured == 0

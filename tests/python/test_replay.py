@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab.ext4_disks import METADATA, PRESENT, Judged, make
+from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.replay import classes, life, outcome, traffic
@@ -239,6 +239,48 @@ def test_classes_of_an_image(tmp_path: Path) -> None:
         done = _run("replay", path, "--classes", image)
         assert done.exit_code == 2
         assert says in done.stderr
+
+
+@needs_ext4
+def test_sectors_of_several_classes_are_told(tmp_path: Path) -> None:
+    """A page of 2 KiB holds two blocks of 1 KiB. One of a journal and of metadata passed as
+    journal, so that metadata went to flash; and nobody told how many there are of either."""
+    disk = make(tmp_path / "disk.img", "64M", "-b", "1024", "-O", "^flex_bg")
+    judged = Judged(disk)
+    pairs = [
+        (judged.classes.get(block, "data"), judged.classes.get(block + 1, "data"))
+        for block in range(0, judged.count, 2)
+    ]
+    told = classes.of_image(disk, 2048, judged.count // 2)
+    names = [classes.NAMES[content] for content in told.classes]
+    for pair, name in zip(pairs, names, strict=True):
+        likely = [one for one in pair if one in METADATA] or [one for one in pair if one != "data"]
+        assert name == (likely or ["data"])[0], pair
+    mixed = sum(first != second for first, second in pairs)
+    assert mixed > 10
+    assert told.notes == [
+        f"{mixed} of {judged.count // 2} sectors hold blocks of several classes: metadata if one "
+        "is, else journal if one is"
+    ]
+    path = tmp_path / "disk.csv"
+    path.write_text("fs,1,W,0,8,1.5\n")
+    question = ("replay", path, "--chip", "K9LBG08U0M", "--classes", disk)
+    assert "sectors hold blocks of several classes" in _run(*question).stderr
+    value = _json(*question)
+    validate("replay-1", value)
+    assert len(value["class_notes"]) == 1
+
+
+@pytest.mark.skipif(not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-img")
+def test_a_guest_in_an_image_of_a_disk(tmp_path: Path) -> None:
+    """Nobody opens an image that lies on a recorded disk, so no guest was found on it."""
+    hosted = Hosted(tmp_path, ["-b", "4096"], ["-b", "4096"], "65536")
+    told = classes.of_image(hosted.disk, 4096, hosted.disk.stat().st_size // 4096)
+    within = Judged(hosted.guest)
+    for at, place in hosted.places(Judged(hosted.disk)).items():
+        name = classes.name(told.classes[place // 4096])
+        assert name == f"guest's {within.classes.get(at // 4096, 'data')}"
+    assert told.notes == []
 
 
 def test_arrivals_against_back_to_back() -> None:

@@ -208,6 +208,36 @@ static void lazy_healing_waits(void **state)
     stop(&rig);
 }
 
+/* Three blocks of the five that a chip of 128 lets wait: 60 s come to 60 / 5 x (6 - 3) = 36 s. */
+static void the_period_shrinks_as_the_list_grows(void **state)
+{
+    (void)state;
+    for (uint8_t fixed = 0; fixed < 2; fixed++) {
+        struct nw_heal_config config = {
+            .heals = 1, .fixed = fixed, .cycles = 100, .period_s = 60};
+        uint32_t due_s = fixed != 0 ? 1060 : 1036;
+        uint8_t states[128] = {NW_BLOCK_FREE};
+        uint32_t erases[128] = {100, 100, 100};
+        struct nw_wear wear;
+        struct rig rig;
+
+        assert_int_equal(nw_wear_dynamic_open(&wear, &config, 128, rig.ram, sizeof rig.ram), NW_OK);
+        start(&rig, &wear);
+        wear.view.erases = erases;
+        wear.view.state = states;
+        wear.view.blocks = 128;
+        wear.now_s = 1000;
+        for (uint16_t i = 0; i < 3; i++) {
+            assert_int_equal(wear.ops->given(&wear, i), 1);
+        }
+        wear.now_s = due_s - 1;
+        assert_int_equal(wear.ops->heal(&wear, NW_HEAL_DUE), NW_WEAR_NONE);
+        wear.now_s = due_s;
+        assert_int_equal(wear.ops->heal(&wear, NW_HEAL_DUE), 0);
+        stop(&rig);
+    }
+}
+
 /* Threshold 4, a block a flag: with one block erased again and again, the data of the others has to
  * move one after the other, never of the same one twice in a round. */
 static void swl_moves_what_lies_still(void **state)
@@ -535,6 +565,7 @@ int main(void)
         cmocka_unit_test(the_least_bar_is_one_erase),
         cmocka_unit_test(early_healing_lowers_the_bar),
         cmocka_unit_test(lazy_healing_waits),
+        cmocka_unit_test(the_period_shrinks_as_the_list_grows),
         cmocka_unit_test(swl_moves_what_lies_still),
         cmocka_unit_test(swl_puts_moved_data_on_worn_blocks),
         cmocka_unit_test(swl_moves_whole_sets),

@@ -17,25 +17,24 @@
  * Formats, resizes and replays of a journal are writes like others: what they change is looked at
  * again.
  *
- * WHAT IT CANNOT KNOW. A new cluster of an image is written before the table that tells what it is,
- * and a new block of an image's file before the inode: that first write is data. An image's first
- * block that was shown before the superblock is known: the image is found when that block is shown
- * again, as whoever opens the image reads it. What stands only in a journal counts when it is
- * written to its place. Not known, and data: logical MBR partitions beyond the four, external
- * journals, journals without extents, indirect blocks of files, compressed or encrypted clusters,
- * images with a data file or sub-clusters, clusters below 1 KiB, snapshots' tables.
+ * WHAT COMES TOO EARLY. A new cluster of an image is written before the table that tells what it
+ * is, a new block of an image's file before the inode, and a guest's tables before its superblock:
+ * that first write passes as data. When what it is turns out, nw_content_again() names the place.
  *
- * ANY BYTES may be shown: tables that overlap, loop or lie give wrong answers, never more work than
- * told here.
+ * WHAT IT CANNOT KNOW. An image's first block that was shown before the superblock is known: the
+ * image is found when that block is shown again, as whoever opens the image reads it. What stands
+ * only in a journal counts when it is written to its place. What enum nw_content_unknown lists is
+ * data, and named in `unknown` when met.
  *
- * COST. see: a file system block at a time, log2(3 x groups) steps for each; a block of inodes or
- * descriptors a step an entry; a table that moves positions sorts 3 x groups numbers at the next
- * question. class: log2(3 x groups) + log2(extents) steps, twice for a guest. want: at most a look
- * at all that is held. No call reads or writes anything itself.
+ * COST, whatever bytes are shown, tables that overlap, loop or lie too. see: a file system block
+ * at a time, log2(3 x groups) steps for each; a block of inodes or descriptors a step an entry; a
+ * table that moves positions sorts 3 x groups numbers at the next question. class: log2(3 x groups)
+ * + log2(extents) steps, twice for a guest. want and again: at most a look at all that is held. No
+ * call reads or writes anything itself.
  *
  * RAM: nw_content_ram_bytes(): for each volume, and once more for the disk itself, 24 bytes a
- * group, 16 an extent and 420 at most; for each image 16 an extent, 4 a cluster, 4 an entry of its
- * L1 and 340 at most; and 40. A disk of 64 GiB in blocks of 4 KiB, one volume and 64 extents:
+ * group, 16 an extent and 540 at most; for each image 16 an extent, 4 a cluster, 4 an entry of its
+ * L1 and 460 at most; and 40. A disk of 64 GiB in blocks of 4 KiB, one volume and 64 extents:
  * 27 KB. With a guest of 16 GiB in clusters of 64 KiB, which is a volume more: 1.1 MB, of it 1 MB
  * for its clusters.
  */
@@ -86,14 +85,23 @@ struct nw_content_extent {
     uint32_t node; /* which told of it; 0: the inode */
 };
 
+/* Blocks of a file; none: first is end. */
+struct nw_content_range {
+    uint32_t first;
+    uint32_t end; /* before this one */
+};
+
 /* Where a file lies: its extents as its inode and the tree below it tell. */
 struct nw_content_file {
     struct nw_content_extent *extent; /* in order of `first` */
     uint32_t count;
     uint32_t room;
     uint32_t node[NW_CONTENT_NODES]; /* blocks of the tree, from 1; 0: none */
+    uint32_t sum[NW_CONTENT_NODES]; /* of what each told last; 0: nothing yet */
     uint8_t depth[NW_CONTENT_NODES];
     uint8_t unread[NW_CONTENT_NODES];
+    struct nw_content_range news;  /* what has a place only now: what it holds is not looked at */
+    struct nw_content_range again; /* whose answer changed, or may have */
     uint8_t root[60];
     uint8_t nodes;
 };
@@ -134,6 +142,7 @@ struct nw_content_volume {
     uint8_t seen;    /* its superblock's place was looked at */
     uint8_t sorted;
     uint8_t cleared; /* its file system went, its images have to */
+    uint8_t again;   /* 1: its blocks' answers changed */
 };
 
 /* A disk that may hold volumes. */
@@ -166,6 +175,7 @@ struct nw_content_image {
     uint8_t shift; /* of bytes to clusters; 0: the header is not known */
     uint8_t header_seen;
     uint8_t sealed; /* what is in clusters cannot be read */
+    uint8_t wide;   /* 1: sub-clusters, an entry of L2 is two words */
 };
 
 /* What was asked for last. */
@@ -177,7 +187,20 @@ struct nw_content_asked {
     uint8_t what; /* 0: nothing */
 };
 
-/* All fields are the recogniser's own; `refused` may be read. */
+/* What it can meet and does not know: this counts as data. */
+enum nw_content_unknown {
+    NW_CONTENT_JOURNAL_PLACE,  /* of a journal: indirect blocks, as ext3 has it, or elsewhere */
+    NW_CONTENT_LOGICAL,        /* partitions beyond the four of an MBR */
+    NW_CONTENT_INDIRECT_FILE,  /* an image's, in indirect blocks */
+    NW_CONTENT_SMALL_CLUSTERS, /* of 512 bytes */
+    NW_CONTENT_DATA_FILE,      /* an image with one */
+    NW_CONTENT_ENCRYPTED,
+    NW_CONTENT_COMPRESSED,     /* clusters */
+    NW_CONTENT_SNAPSHOTS,      /* their tables */
+    NW_CONTENT_UNKNOWNS
+};
+
+/* All fields are the recogniser's own; `refused` and `unknown` may be read. */
 struct nw_content {
     struct nw_content_config config;
     struct nw_content_volume *volume;
@@ -185,6 +208,7 @@ struct nw_content {
     struct nw_content_image *image;
     struct nw_content_asked asked;
     uint8_t cleared;
+    uint16_t unknown; /* by bit enum nw_content_unknown: what was met since it was opened */
     uint32_t refused; /* volumes, images and extents for which there was no room */
 };
 
@@ -211,12 +235,22 @@ uint8_t nw_content_class(struct nw_content *content, uint64_t at, const uint8_t 
  * multiples of 512. 0: nothing is. */
 int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes);
 
+/* 1: *bytes from *at on may have another answer than a write of them had: ask for it again. 0: none
+ * have. To be called when nw_content_want() has come to 0: before, what is read then would
+ * change it once more. Blocks of images' files alone, at most 64 KiB; each change is told once, and
+ * what lies between two is told with them. A found image is told whole, and once more when a file
+ * system in it turns out to be cut otherwise. */
+int nw_content_again(struct nw_content *content, uint64_t *at, uint32_t *bytes);
+
 /* The hint for a request of this class: journal, data, or metadata, which partition tables and an
  * image's tables are too. Directories are data, as in Chen's thesis. */
 enum nw_block_hint nw_content_hint(uint8_t class_of);
 
 /* A word for it, without the guest. */
 const char *nw_content_name(uint8_t class_of);
+
+/* A few words for one of enum nw_content_unknown. */
+const char *nw_content_unknown_name(enum nw_content_unknown what);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,8 @@ enum nw_error {
     NW_ERR_KEY = -25,        /* sealed with another key, or sealed and none given, or not sealed */
     NW_ERR_TAMPERED = -26,   /* stored data is not what the holder of the key wrote there */
     NW_ERR_BLANK = -27,      /* nothing is written on the chip: format it */
-    NW_ERR_BUSY = -28        /* the part stays busy beyond its limit */
+    NW_ERR_BUSY = -28,       /* the part stays busy beyond its limit */
+    NW_ERR_READ_ONLY = -29   /* a store to memory that may only be read */
 };
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */

@@ -84,6 +84,7 @@ struct nw_vm_stats {
     nw_count zero_pages;  /* ... never written: filled with zeros, nothing read */
     nw_count covered;     /* ... about to be overwritten as a whole: nothing read */
     nw_count buffer_hits; /* ... found in the sector buffer: nothing read */
+    nw_count mapped;      /* ... read from a map (vm_map.h) */
     nw_count evictions;   /* pages that had to leave their frame */
     nw_count writebacks;  /* dirty pages written to the device */
     nw_count sectors_read;
@@ -145,6 +146,8 @@ struct nw_vm_needs {
 
 struct nw_vm_frame;
 struct nw_vm_order;
+struct nw_vm_map;
+struct nw_vm_mapped;
 
 /* One virtual memory. The caller owns the struct and reads stats and the copied configuration; the
  * rest is the run time's own. What every miss reads comes first: small processors reach the front
@@ -184,6 +187,8 @@ struct nw_vm {
     void *context;
     uint8_t bounce[NW_VM_ACCESS_MAX];
     uint32_t heaps;            /* opened in it so far; see heap.h */
+    struct nw_vm_map *maps;    /* vm_map.h */
+    const struct nw_vm_mapped *mapped; /* NULL until there is one */
 };
 
 #define NW_VM_NO_UNIT 0xFFFFFFFFUL

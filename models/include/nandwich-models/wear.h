@@ -26,8 +26,9 @@
  * before it was healed.
  *   - Eager: the write that takes the next block heals all of the list, and waits.
  *   - Lazy (period_s > 0): when none was healed for a period, not in idle either, the write that
- *     takes the next block heals one first. The period shrinks as the list grows and is over when
- *     more than a block in 32 is on it, hardly one is free, or a write would have to be refused.
+ *     takes the next block heals one first. Unless it is `fixed` the period shrinks as the list
+ *     grows. It is over when more than a block in 32 is on it, hardly one is free, or a write would
+ *     have to be refused.
  *   - Either way nw_block_idle() heals one block when its budget is idle_us or more, else none.
  *   - A healing that fails: the request that asked for it answers the chip's error. After NW_ERR_IO
  *     and NW_ERR_BUSY the block waits on, behind the others; after any other error it stays out of
@@ -107,6 +108,7 @@ struct nw_wear_view {
 /* Zero: no healing. */
 struct nw_heal_config {
     uint8_t heals;     /* 1: heal, where the chip can */
+    uint8_t fixed;     /* lazy: 1: the period does not shrink as the list grows */
     uint8_t percent;   /* bar in percent of the life a block has, one erase at least; 0: 100 */
     uint16_t cycles;   /* bar in erases since the last healing, whatever the life; 0: by percent */
     uint32_t period_s; /* lazy: longest wait of the list in a session while the device is

@@ -40,6 +40,7 @@ pub const NW_ERR_KEY: c_int = -25;
 pub const NW_ERR_TAMPERED: c_int = -26;
 pub const NW_ERR_BLANK: c_int = -27;
 pub const NW_ERR_BUSY: c_int = -28;
+pub const NW_ERR_READ_ONLY: c_int = -29;
 pub const NW_HINT_NONE: c_int = 0;
 pub const NW_HINT_DATA: c_int = 1;
 pub const NW_HINT_METADATA: c_int = 2;

@@ -371,6 +371,8 @@ def _prepare(options: Options) -> replay.Play:
         play = replay.prepare(options, bar.advance)
     if isinstance(play.source, _native.Trace) and play.source.separator:
         output.talk(f"{options.source}: fields apart by {report.SEPARATORS[play.source.separator]}")
+    for note in play.class_notes:
+        output.talk(f"{options.classes}: {note}")
     wanted = play.device.sectors * options.precondition // 1000
     if wanted:
         with output.progress("preconditioning", wanted) as bar:

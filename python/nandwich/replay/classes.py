@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each sector of a device holds, told from an image of the disk that was recorded."""
 
+import mmap
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +20,16 @@ _CLUSTER_BYTES = 1 << 14
 _MOST_GROUPS = 1_000_000
 _MOST_CLUSTERS = 1 << 24
 _BLOCK = 512
+_QCOW2 = b"QFI\xfb"
+_HEADER_BYTES = 512
+
+
+@dataclass
+class Sectors:
+    """What the sectors of a device hold."""
+
+    classes: bytes = b""  # a byte each: index of NAMES, with GUEST; none: nobody tells
+    notes: list[str] = field(default_factory=list)  # what is not as the class says
 
 
 def name(content: int) -> str:
@@ -51,11 +63,23 @@ def answer(content: _native.Content, disk: BinaryIO) -> Iterator[int]:
         yield length
 
 
-def of_image(image: Path, sector_bytes: int, sectors: int) -> bytes:
-    """A byte a sector: index of NAMES, with GUEST; InputError.
+def _open_images(content: _native.Content, disk: BinaryIO, size: int) -> None:
+    """Shows each block that begins a qcow2, as whoever opens that one reads it."""
+    with mmap.mmap(disk.fileno(), size, access=mmap.ACCESS_READ) as whole:
+        at = whole.find(_QCOW2)
+        while at >= 0:
+            if at % _BLOCK == 0:
+                content.see(at, whole[at : at + _HEADER_BYTES])
+                for _ in answer(content, disk):
+                    pass
+            at = whole.find(_QCOW2, at + 1)
+
+
+def of_image(image: Path, sector_bytes: int, sectors: int) -> Sectors:
+    """What sectors of so many bytes hold by the image of a disk; InputError.
 
     Directories are data here, and so is all that the recogniser does not know
-    (nandwich/content.h).
+    (nandwich/content.h): what of that it met stands in the notes.
     """
     try:
         with image.open("rb") as disk:
@@ -65,6 +89,7 @@ def of_image(image: Path, sector_bytes: int, sectors: int) -> bytes:
             content = _recogniser(size)
             for _ in answer(content, disk):
                 pass
+            _open_images(content, disk, size)
     except OSError as error:
         raise InputError(f"{image}: {error.strerror}") from error
     if content.refused:
@@ -72,10 +97,16 @@ def of_image(image: Path, sector_bytes: int, sectors: int) -> bytes:
             f"{image}: {content.refused} volumes, images or extents are more than are kept"
         )
     known = min(sectors, size // sector_bytes)
-    told = content.map(sector_bytes, known)
+    told, mixed = content.map(sector_bytes, known)
     if not any(told):
         raise InputError(
             f"{image}: no ext2, ext3 or ext4 is found in it, nor a partition table; it has to be "
             "the raw disk that the trace was recorded on"
         )
-    return told + bytes(sectors - known)
+    notes = [f"{what}: not recognised, so data" for what in content.unknown]
+    if mixed:
+        notes.append(
+            f"{mixed} of {known} sectors hold blocks of several classes: metadata if one is, else "
+            "journal if one is"
+        )
+    return Sectors(told + bytes(sectors - known), notes)

@@ -169,6 +169,7 @@ def as_json(play: Play) -> dict[str, Any]:
         "tier": _tier(play),
         "applications": _applications(play),
         "classes": _classes(play),
+        "class_notes": play.class_notes,
         "hours": _shares(play, "hour") if play.apps or play.options.nvm else [],
         "source": {
             "name": options.source,

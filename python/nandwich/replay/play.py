@@ -173,10 +173,12 @@ def _put_tier(device: _native.ReplayDevice, options: Options, apps: int) -> None
         raise InputError(str(error)) from error
 
 
-def _contents(options: Options, facts: dict[str, Any], device: _native.ReplayDevice) -> bytes:
+def _contents(
+    options: Options, facts: dict[str, Any], device: _native.ReplayDevice
+) -> classes.Sectors:
     """What each sector holds; nothing when nobody asked. InputError."""
     if not options.classes:
-        return b""
+        return classes.Sectors()
     if int(facts["extent_bytes"]) > device.sectors * device.sector_bytes:
         raise InputError(
             "--classes: sectors that --wrap or --scale moved have no class; take a larger --chip"
@@ -196,6 +198,7 @@ class Play:
     replay: _native.Replay
     arrivals: bool  # as played: a source without times goes back to back
     apps: list[str]  # that the source names
+    class_notes: list[str]  # what sectors' classes leave out
     line: _native.Timeline | None = None
 
     @property
@@ -292,6 +295,7 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
         _put_tier(device, options, len(apps))
     _fits(options, facts, device)
     arrivals = options.arrivals and facts["duration_ns"] > 0
+    sectors = _contents(options, facts, device)
     replay = _native.Replay(
         device,
         source,
@@ -303,9 +307,9 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
         seed=options.seed,
         arrivals=arrivals,
         idle=options.idle,
-        content=_contents(options, facts, device),
+        content=sectors.classes,
         apps=len(apps),
         bound=options.nvm > 0,
     )
     chip = parts.resolve(options.chip).name
-    return Play(options, chip, device, source, facts, replay, arrivals, apps, line)
+    return Play(options, chip, device, source, facts, replay, arrivals, apps, sectors.notes, line)

@@ -51,6 +51,7 @@ def payload(subject: Subject, result: Result, kept: dict[str, Any] | None = None
         "heap": report["heap"],
         "ftl": report["ftl"],
         "chip": report["chip"],
+        "mapped": report["mapped"],
         "time_ns": report["time_ns"],
         "energy_pj": report["energy_pj"],
         "host_ns": {
@@ -168,6 +169,12 @@ def _flash_rows(value: dict[str, Any]) -> Iterator[Row]:
     yield "reads", str(chip["reads"]), f"of pages; {ftl['host_reads']} sectors asked for"
     yield "programs", str(chip["programs"]), f"of pages; {ftl['host_writes']} sectors written"
     yield "erases", str(chip["erases"]), "of blocks"
+    mapped = value["mapped"]
+    if mapped["reads"] or mapped["writes"]:
+        told = f"of mapped files, {format_size(mapped['bytes_read'])}"
+        if mapped["writes"]:
+            told += f"; {mapped['writes']} writes, {format_size(mapped['bytes_written'])}"
+        yield "reads", str(mapped["reads"]), told
     yield "copies", str(ftl["copies"]), "of valid sectors, by the translation layer"
     amplification = value["write_amplification"]
     if amplification is not None:

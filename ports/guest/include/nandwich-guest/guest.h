@@ -40,6 +40,8 @@ extern struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
 extern struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
 /* What the program did wrong, once the VM's panic is not the storage's fault; else NULL. */
 extern const char *nw_guest_misuse;
+/* The signal by which a native run would end there; 0: none. */
+extern int nw_guest_signal;
 extern nw_count nw_guest_accesses; /* guarded accesses; nw_guest_stats() moves them to the VM */
 
 /* How the program was built. Objects built otherwise are refused by nw_guest_open(). */
@@ -62,6 +64,14 @@ int nw_guest_open(const struct nw_vm_config *config);
 /* The VM's statistics with the accesses counted so far. Exact after a call from the program; a sum
  * still in a register is missing when the program crashed. */
 const struct nw_vm_stats *nw_guest_stats(void);
+
+/* The port may define it: a page of a mapped file, or what of it the file has, was read, or written
+ * where `to_file` is not 0. */
+void nw_guest_map_moved(size_t bytes, int to_file);
+
+/* What was written to shared mappings goes to their files: this program ends, or another takes its
+ * place. Errors are nobody's. */
+void nw_guest_map_end(void);
 
 /* Block operations on any mix of memory, for struct copies and the memory builtins. */
 void nw_guest_copy(void *to, const void *from, size_t bytes);
