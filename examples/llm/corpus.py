@@ -26,8 +26,12 @@ class Corpus:
 
 
 def load(root: Path = ROOT) -> Corpus:
-    """Read docs/**/*.md and core/**/*.[ch] below `root`, in the order of their names."""
-    pages = [path.read_bytes() for path in sorted((root / "docs").rglob("*.md"))]
+    """Read docs/**/*.md and core/**/*.[ch] below `root`, in the order of their names.
+
+    Pages named llm.md are left out: they tell what a model of the others is worth.
+    """
+    names = [path for path in sorted((root / "docs").rglob("*.md")) if path.name != "llm.md"]
+    pages = [path.read_bytes() for path in names]
     sources = [path.read_bytes() for path in sorted((root / "core").rglob("*.[ch]"))]
     held_out = pages[HELD_OUT_EVERY // 2 :: HELD_OUT_EVERY]
     kept = [page for page in pages if page not in held_out]

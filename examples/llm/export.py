@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights in integers, and the file of them that llm.c reads (its comments tell the numbers).
 
-Every part of the file begins at a multiple of 64 bytes. First the header, 32 bits each: magic,
+Every part of the file begins at a multiple of 512 bytes. First the header, 32 bits each: magic,
 version, bytes of the file, then the shape. Then the texts of tokens, their lengths, powers of two,
 the embedding with two sets of scales, each layer's matrices in the order they are used, and at last
 each layer's table: 16 levels and its rows.
@@ -20,7 +20,7 @@ from examples.llm.model import Array, Ints, Shape, Weights
 
 VERSION = 1
 MAGIC = 0x4D4C574E
-ALIGNMENT = 64
+ALIGNMENT = 512
 LEVELS = 16
 NORM = 1 << 10
 STREAM = 1 << 16
@@ -87,7 +87,7 @@ def levels_of(table: Array) -> NDArray[np.float64]:
     if len(values) < LEVELS:
         return np.linspace(-1, 1, LEVELS + 1)[:-1]
     values = values[:: max(1, len(values) // 100_000)]
-    levels = np.quantile(values, (np.arange(LEVELS) + 0.5) / LEVELS)
+    levels: NDArray[np.float64] = np.quantile(values, (np.arange(LEVELS) + 0.5) / LEVELS)
     for _ in range(30):
         ends = np.searchsorted(values, (levels[1:] + levels[:-1]) / 2)
         parts = np.split(values, ends)
@@ -111,14 +111,17 @@ class File:
         self.content = bytearray(ALIGNMENT)
 
     def put(self, part: bytes) -> None:
-        """Append `part`, and zeros up to the next multiple of 64."""
+        """Append `part`, and zeros up to the next multiple of 512."""
         self.content += part + bytes(-len(part) % ALIGNMENT)
 
     def put_matrix(self, matrix: Matrix) -> None:
-        """Append shift, scales and weights."""
-        self.put(struct.pack("<i", matrix.shift))
-        self.put(matrix.scale.astype("<u2").tobytes())
+        """Append the scales behind their shift, then the weights."""
+        self.put_scales(matrix.scale, matrix.shift)
         self.put(matrix.weights.tobytes())
+
+    def put_scales(self, scale: NDArray[np.uint16], shift: int) -> None:
+        """Append scales behind the shift that all of them have."""
+        self.put(struct.pack("<i", shift) + scale.astype("<u2").tobytes())
 
     def end(self, shape: Shape) -> bytes:
         """The file, with its header."""
@@ -153,8 +156,7 @@ def export(shape: Shape, weights: Weights, vocabulary: list[bytes], reach: list[
     embedding = weights["embedding"].T
     largest = np.abs(embedding).max(0).astype(np.float64)
     token_scale, token_shift = scales(np.where(largest > 0, largest, 1.0) / 127 * STREAM)
-    file.put(struct.pack("<i", token_shift))
-    file.put(token_scale.astype("<u2").tobytes())
+    file.put_scales(token_scale, token_shift)
     file.put_matrix(quantise(embedding, UNIT / np.log(2) / NORM))
     for layer in range(shape.layers):
         put_layer(file, shape, weights, layer, reach[layer])

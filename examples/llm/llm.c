@@ -25,13 +25,16 @@
 enum {
     VERSION = 1,
     MAGIC = 0x4d4c574e, /* "NWLM" */
-    ALIGNMENT = 64,     /* of each part of the file, from its start */
+    ALIGNMENT = 512,    /* of each part of the file, from its start */
+    VOCABULARY_MAX = 4096,
+    ROWS_MAX = 1 << 20,
     LAYERS_MAX = 16,
     WIDTH_MAX = 256, /* of the stream, and of all heads together */
     HEAD_MAX = 64,
     HIDDEN_MAX = 1024,
     CONTEXT_MAX = 256,
     TOKEN_BYTES = 16,
+    TEXT_MAX = 1 << 20, /* bytes to score, and one */
     LEVELS = 16,
     BEGIN = 0, /* the token before the first of a text; never printed */
     EPSILON = 42950, /* 1e-5 in 2^-32, added to a mean square */
@@ -48,27 +51,60 @@ struct header { /* all little-endian, 32 bits each */
 };
 
 struct matrix {
-    const int8_t *weights; /* those of an output stand together */
-    const uint16_t *scale; /* one an output; a sum times its scale >> shift is the output */
-    int inputs, shift;
+    uint32_t scales;  /* where in the file: 16 bits an output, behind the shift of all */
+    uint32_t weights; /* those of an output stand together */
+    int inputs, shift; /* a sum times its scale >> shift is the output */
 };
 
 struct layer {
     struct matrix query, key_value, out, up, down;
     int score_shift;
-    const int32_t *levels; /* of the table's weights, in 2^-16 */
-    const uint8_t *table;  /* rows of width / 2 bytes, even places in the low half */
+    uint32_t levels; /* where in the file: LEVELS weights of the table, in 2^-16 */
+    uint32_t table;  /* rows of width / 2 bytes, even places in the low half */
 };
 
+#ifndef TILED /* tiled.c reads the file by hand instead */
+struct file {
+    const uint8_t *bytes;
+    uint32_t size;
+};
+
+/* Returns NULL, or what went wrong. */
+static const char *open_file(struct file *file, const char *name)
+{
+    struct stat status;
+    int number = open(name, O_RDONLY);
+
+    if (number < 0 || fstat(number, &status) != 0) {
+        return "cannot be opened";
+    }
+    if (status.st_size <= 0 || status.st_size > INT32_MAX) {
+        return "empty, or larger than 2 GB";
+    }
+    file->size = (uint32_t)status.st_size;
+    file->bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, number, 0);
+    close(number);
+    return file->bytes == MAP_FAILED ? "cannot be mapped" : NULL;
+}
+
+/* Some bytes of the file; they stay until the next call. */
+static const void *part(struct file *file, uint32_t offset, uint32_t bytes)
+{
+    (void)bytes;
+    return file->bytes + offset;
+}
+#endif
+
 struct model {
+    struct file file;
     struct header shape;
-    const char *text; /* TOKEN_BYTES for each token */
-    const uint8_t *text_bytes;
-    const uint32_t *powers; /* 2^(-i / 256) in 2^-20 */
-    struct matrix embedding;
-    const uint16_t *token_scale; /* embedding times this >> token_shift counts in 2^-16 */
+    uint32_t text; /* where in the file: TOKEN_BYTES for each token */
+    uint32_t text_bytes;
+    uint32_t token_scales; /* as of a matrix; embedding times scale >> shift counts in 2^-16 */
     int token_shift;
+    struct matrix embedding;
     struct layer layers[LAYERS_MAX];
+    uint32_t powers[1 << UNIT_BITS]; /* 2^(-i / 256) in 2^-20 */
     int8_t *cache;    /* a key and a value for each layer and place of the context */
     int32_t *logits;  /* one a token */
     uint32_t last[3]; /* the last tokens, the newest first */
@@ -83,91 +119,94 @@ static void fail(const char *name, const char *what)
 
 /* ---- the file ---- */
 
-static const void *take(const uint8_t *file, uint32_t *at, uint32_t bytes)
+/* Where the part at `*at` begins; `*at` goes on to the next one. */
+static uint32_t take(const struct model *model, uint32_t *at, uint32_t bytes)
 {
-    const void *part = file + *at;
+    uint32_t begin = *at;
 
-    *at = (*at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return part;
+    if (bytes > model->file.size || begin > model->file.size - bytes) {
+        fail("weights", "damaged: the file ends too early");
+    }
+    *at = (begin + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return begin;
 }
 
-static int take_number(const uint8_t *file, uint32_t *at)
+static int number_at(struct model *model, uint32_t offset)
 {
-    return *(const int32_t *)take(file, at, sizeof(int32_t));
+    return *(const int32_t *)part(&model->file, offset, sizeof(int32_t));
 }
 
-static void take_matrix(struct matrix *matrix, const uint8_t *file, uint32_t *at, int inputs,
+static void take_matrix(struct model *model, struct matrix *matrix, uint32_t *at, int inputs,
                         int outputs)
 {
+    uint32_t scales = take(model, at, 4 + 2 * (uint32_t)outputs);
+
     matrix->inputs = inputs;
-    matrix->shift = take_number(file, at);
-    matrix->scale = take(file, at, 2 * (uint32_t)outputs);
-    matrix->weights = take(file, at, (uint32_t)inputs * (uint32_t)outputs);
+    matrix->shift = number_at(model, scales);
+    matrix->scales = scales + 4;
+    matrix->weights = take(model, at, (uint32_t)inputs * (uint32_t)outputs);
 }
 
-static void take_layer(struct layer *layer, const struct header *shape, const uint8_t *file,
-                       uint32_t *at)
+static void take_layer(struct model *model, struct layer *layer, uint32_t *at)
 {
-    int heads_width = shape->heads * shape->head;
+    const struct header *shape = &model->shape;
+    int all_heads = shape->heads * shape->head;
 
-    layer->score_shift = take_number(file, at);
-    take_matrix(&layer->query, file, at, shape->width, heads_width);
-    take_matrix(&layer->key_value, file, at, shape->width, 2 * shape->head);
-    take_matrix(&layer->out, file, at, heads_width, shape->width);
-    take_matrix(&layer->up, file, at, shape->width, shape->hidden);
-    take_matrix(&layer->down, file, at, shape->hidden, shape->width);
+    layer->score_shift = number_at(model, take(model, at, sizeof(int32_t)));
+    take_matrix(model, &layer->query, at, shape->width, all_heads);
+    take_matrix(model, &layer->key_value, at, shape->width, 2 * shape->head);
+    take_matrix(model, &layer->out, at, all_heads, shape->width);
+    take_matrix(model, &layer->up, at, shape->width, shape->hidden);
+    take_matrix(model, &layer->down, at, shape->hidden, shape->width);
 }
 
 /* The parts of the file, in their order; returns where they end. */
-static uint32_t take_all(struct model *model, const uint8_t *file)
+static uint32_t take_all(struct model *model)
 {
     const struct header *shape = &model->shape;
     uint32_t at = ALIGNMENT, vocabulary = (uint32_t)shape->vocabulary;
 
-    model->text = take(file, &at, vocabulary * TOKEN_BYTES);
-    model->text_bytes = take(file, &at, vocabulary);
-    model->powers = take(file, &at, (1 << UNIT_BITS) * sizeof(uint32_t));
-    model->token_shift = take_number(file, &at);
-    model->token_scale = take(file, &at, vocabulary * 2);
-    take_matrix(&model->embedding, file, &at, shape->width, shape->vocabulary);
+    model->text = take(model, &at, vocabulary * TOKEN_BYTES);
+    model->text_bytes = take(model, &at, vocabulary);
+    memcpy(model->powers,
+           part(&model->file, take(model, &at, sizeof(model->powers)), sizeof(model->powers)),
+           sizeof(model->powers));
+    model->token_scales = take(model, &at, 4 + 2 * vocabulary);
+    model->token_shift = number_at(model, model->token_scales);
+    model->token_scales += 4;
+    take_matrix(model, &model->embedding, &at, shape->width, shape->vocabulary);
     for (int i = 0; i < shape->layers; i++) {
-        take_layer(&model->layers[i], shape, file, &at);
+        take_layer(model, &model->layers[i], &at);
     }
     for (int i = 0; i < shape->layers && shape->rows > 0; i++) {
-        model->layers[i].levels = take(file, &at, LEVELS * sizeof(int32_t));
-        model->layers[i].table = take(file, &at, (uint32_t)(shape->rows * shape->width / 2));
+        model->layers[i].levels = take(model, &at, LEVELS * sizeof(int32_t));
+        model->layers[i].table = take(model, &at, (uint32_t)(shape->rows * shape->width / 2));
     }
     return at;
 }
 
 static int in_limits(const struct header *shape)
 {
-    return shape->vocabulary > 0 && shape->vocabulary <= 65536 && shape->width > 0 &&
+    return shape->vocabulary > 0 && shape->vocabulary <= VOCABULARY_MAX && shape->width > 0 &&
            shape->width <= WIDTH_MAX && shape->width % 2 == 0 && shape->layers > 0 &&
            shape->layers <= LAYERS_MAX && shape->head > 0 && shape->head <= HEAD_MAX &&
            shape->heads > 0 && shape->heads <= WIDTH_MAX / shape->head && shape->hidden > 0 &&
            shape->hidden <= HIDDEN_MAX && shape->context > 0 && shape->context <= CONTEXT_MAX &&
-           shape->rows >= 0 && shape->rows <= 1 << 20 && (shape->rows & (shape->rows - 1)) == 0;
+           shape->rows >= 0 && shape->rows <= ROWS_MAX && (shape->rows & (shape->rows - 1)) == 0;
 }
 
 static void open_model(struct model *model, const char *name)
 {
-    struct stat status;
     const struct header *shape = &model->shape;
-    int file = open(name, O_RDONLY);
+    const char *wrong = open_file(&model->file, name);
 
-    if (file < 0 || fstat(file, &status) != 0) {
-        fail(name, "cannot be opened");
+    if (wrong != NULL) {
+        fail(name, wrong);
     }
-    if (status.st_size < ALIGNMENT) {
+    if (model->file.size < ALIGNMENT) {
         fail(name, "too short for a file of weights");
     }
-    const uint8_t *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (bytes == MAP_FAILED) {
-        fail(name, "cannot be mapped");
-    }
-    close(file);
-    memcpy(&model->shape, bytes, sizeof(model->shape));
+    memcpy(&model->shape, part(&model->file, 0, sizeof(model->shape)), sizeof(model->shape));
     if (shape->magic != MAGIC) {
         fail(name, "not a file of weights");
     }
@@ -176,8 +215,7 @@ static void open_model(struct model *model, const char *name)
                 (unsigned long)shape->version, VERSION);
         exit(2);
     }
-    if (!in_limits(shape) || shape->bytes != (uint64_t)status.st_size ||
-        take_all(model, bytes) != shape->bytes) {
+    if (!in_limits(shape) || shape->bytes != model->file.size || take_all(model) != shape->bytes) {
         fail(name, "damaged: its sizes do not agree");
     }
     model->cache = malloc((size_t)(shape->layers * shape->context * 2 * shape->head));
@@ -185,8 +223,6 @@ static void open_model(struct model *model, const char *name)
     if (model->cache == NULL || model->logits == NULL) {
         fail(name, "no memory for its cache");
     }
-    model->position = 0;
-    memset(model->last, 0, sizeof(model->last));
 }
 
 /* ---- arithmetic; >> of a negative number rounds down, as all our compilers have it ---- */
@@ -211,11 +247,24 @@ static int32_t scaled(int32_t sum, uint16_t scale, int shift)
     return (int32_t)(((int64_t)sum * scale + ((int64_t)1 << (shift - 1))) >> shift);
 }
 
-static int32_t output(const struct matrix *matrix, int row, const int16_t *inputs)
+static uint16_t scale_at(struct model *model, uint32_t scales, int row)
 {
-    int32_t sum = dot(matrix->weights + row * matrix->inputs, inputs, matrix->inputs);
+    return *(const uint16_t *)part(&model->file, scales + 2 * (uint32_t)row, sizeof(uint16_t));
+}
 
-    return scaled(sum, matrix->scale[row], matrix->shift);
+static const int8_t *row_of(struct model *model, const struct matrix *matrix, int row)
+{
+    uint32_t bytes = (uint32_t)matrix->inputs;
+
+    return part(&model->file, matrix->weights + (uint32_t)row * bytes, bytes);
+}
+
+static int32_t output(struct model *model, const struct matrix *matrix, int row,
+                      const int16_t *inputs)
+{
+    int32_t sum = dot(row_of(model, matrix, row), inputs, matrix->inputs);
+
+    return scaled(sum, scale_at(model, matrix->scales, row), matrix->shift);
 }
 
 static uint64_t square_root(uint64_t value)
@@ -258,7 +307,7 @@ static uint32_t power(const uint32_t *powers, int32_t below)
 /* ---- one token through all layers ---- */
 
 /* Adds the row that the last two tokens choose, or in a layer of odd number the last three. */
-static void add_row(const struct model *model, int number, int32_t *stream)
+static void add_row(struct model *model, int number, int32_t *stream)
 {
     const struct layer *layer = &model->layers[number];
     uint32_t mixed = (model->last[0] + 1) * 0x9e3779b1U ^ (model->last[1] + 1) * 0x85ebca77U;
@@ -269,9 +318,10 @@ static void add_row(const struct model *model, int number, int32_t *stream)
     }
     mixed = (mixed ^ mixed >> 15) * (0x27d4eb2fU + 2 * (uint32_t)number);
     uint32_t row = mixed >> 8 & (uint32_t)(model->shape.rows - 1);
-    const uint8_t *pairs = layer->table + row * (uint32_t)model->shape.width / 2;
-    memcpy(levels, layer->levels, sizeof(levels));
-    for (int i = 0; i < model->shape.width / 2; i++) {
+    uint32_t bytes = (uint32_t)model->shape.width / 2;
+    memcpy(levels, part(&model->file, layer->levels, sizeof(levels)), sizeof(levels));
+    const uint8_t *pairs = part(&model->file, layer->table + row * bytes, bytes);
+    for (uint32_t i = 0; i < bytes; i++) {
         stream[2 * i] += levels[pairs[i] & 15];
         stream[2 * i + 1] += levels[pairs[i] >> 4];
     }
@@ -317,7 +367,7 @@ static void attend(const struct model *model, int number, int head, const int16_
     }
 }
 
-static void attention(const struct model *model, int number, int32_t *stream)
+static void attention(struct model *model, int number, int32_t *stream)
 {
     const struct header *shape = &model->shape;
     const struct layer *layer = &model->layers[number];
@@ -326,33 +376,33 @@ static void attention(const struct model *model, int number, int32_t *stream)
 
     norm(stream, normed, shape->width);
     for (int i = 0; i < 2 * shape->head; i++) {
-        own[i] = (int8_t)clamp(output(&layer->key_value, i, normed), INT8_MAX);
+        own[i] = (int8_t)clamp(output(model, &layer->key_value, i, normed), INT8_MAX);
     }
     for (int head = 0; head < shape->heads; head++) {
         int from = head * shape->head;
         for (int i = 0; i < shape->head; i++) {
-            query[i] = (int16_t)clamp(output(&layer->query, from + i, normed), INT16_MAX);
+            query[i] = (int16_t)clamp(output(model, &layer->query, from + i, normed), INT16_MAX);
         }
         attend(model, number, head, query, mixed + from);
     }
     for (int i = 0; i < shape->width; i++) {
-        stream[i] += output(&layer->out, i, mixed);
+        stream[i] += output(model, &layer->out, i, mixed);
     }
 }
 
-static void feed_forward(const struct model *model, int number, int32_t *stream)
+static void feed_forward(struct model *model, int number, int32_t *stream)
 {
     const struct layer *layer = &model->layers[number];
     int16_t normed[WIDTH_MAX], hidden[HIDDEN_MAX];
 
     norm(stream, normed, model->shape.width);
     for (int i = 0; i < model->shape.hidden; i++) {
-        int32_t value = output(&layer->up, i, normed);
+        int32_t value = output(model, &layer->up, i, normed);
         value = value < 0 ? 0 : clamp(value, RELU_MAX);
         hidden[i] = (int16_t)(value * value >> SQUARE_SHIFT);
     }
     for (int i = 0; i < model->shape.width; i++) {
-        stream[i] += output(&layer->down, i, hidden);
+        stream[i] += output(model, &layer->down, i, hidden);
     }
 }
 
@@ -360,15 +410,16 @@ static void feed_forward(const struct model *model, int number, int32_t *stream)
 static void forward(struct model *model, int token)
 {
     const struct header *shape = &model->shape;
-    const int8_t *own = model->embedding.weights + token * shape->width;
     int32_t stream[WIDTH_MAX];
     int16_t normed[WIDTH_MAX];
 
     model->last[2] = model->last[1];
     model->last[1] = model->last[0];
     model->last[0] = (uint32_t)token;
+    uint16_t scale = scale_at(model, model->token_scales, token);
+    const int8_t *own = row_of(model, &model->embedding, token);
     for (int i = 0; i < shape->width; i++) {
-        stream[i] = scaled(own[i], model->token_scale[token], model->token_shift);
+        stream[i] = scaled(own[i], scale, model->token_shift);
     }
     for (int number = 0; number < shape->layers; number++) {
         if (shape->rows > 0) {
@@ -379,23 +430,33 @@ static void forward(struct model *model, int token)
     }
     norm(stream, normed, shape->width);
     for (int i = 0; i < shape->vocabulary; i++) {
-        model->logits[i] = output(&model->embedding, i, normed);
+        model->logits[i] = output(model, &model->embedding, i, normed);
     }
     model->position++;
 }
 
 /* ---- text and chance ---- */
 
+static size_t text_bytes(struct model *model, int token)
+{
+    return *(const uint8_t *)part(&model->file, model->text_bytes + (uint32_t)token, 1);
+}
+
+static const char *text_of(struct model *model, int token)
+{
+    return part(&model->file, model->text + (uint32_t)token * TOKEN_BYTES, TOKEN_BYTES);
+}
+
 /* The longest token that `text` begins with. */
-static int first_token(const struct model *model, const char *text, size_t bytes)
+static int first_token(struct model *model, const char *text, size_t bytes)
 {
     int best = BEGIN;
     size_t best_bytes = 0;
 
     for (int i = 0; i < model->shape.vocabulary; i++) {
-        size_t length = model->text_bytes[i];
+        size_t length = text_bytes(model, i);
         if (length > best_bytes && length <= bytes &&
-            memcmp(model->text + i * TOKEN_BYTES, text, length) == 0) {
+            memcmp(text_of(model, i), text, length) == 0) {
             best = i;
             best_bytes = length;
         }
@@ -461,12 +522,13 @@ static void generate(struct model *model, const char *prompt, long tokens, uint3
     while (left > 0) {
         int token = first_token(model, prompt, left);
         forward(model, token);
-        prompt += model->text_bytes[token];
-        left -= model->text_bytes[token];
+        prompt += text_bytes(model, token);
+        left -= text_bytes(model, token);
     }
     while (tokens-- > 0) {
         int token = sample(model, &random);
-        fwrite(model->text + token * TOKEN_BYTES, 1, model->text_bytes[token], stdout);
+        size_t length = text_bytes(model, token);
+        fwrite(text_of(model, token), 1, length, stdout);
         fflush(stdout);
         if (tokens > 0) {
             forward(model, token);
@@ -510,21 +572,25 @@ static uint64_t cost(const struct model *model, int token)
 
 static void score(struct model *model)
 {
-    static char text[1 << 20];
-    size_t bytes = fread(text, 1, sizeof(text), stdin), characters = 0;
+    char *text = malloc(TEXT_MAX);
+    size_t bytes = text == NULL ? 0 : fread(text, 1, TEXT_MAX, stdin), characters = 0;
     uint64_t bits = 0;
 
+    if (bytes == 0 || bytes == TEXT_MAX) {
+        fail("stdin", "no text, or more than a megabyte");
+    }
     forward(model, BEGIN);
     for (size_t at = 0; at < bytes;) {
         int token = first_token(model, text + at, bytes - at);
         bits += cost(model, token);
         forward(model, token);
-        at += model->text_bytes[token];
+        at += text_bytes(model, token);
     }
     for (size_t at = 0; at < bytes; at++) {
         characters += (text[at] & 0xc0) != 0x80; /* not the inside of a character of UTF-8 */
     }
     printf("%lu bits %lu characters\n", (unsigned long)(bits >> 16), (unsigned long)characters);
+    free(text);
 }
 
 static long number(const char *text, long limit)

@@ -115,7 +115,8 @@ def norm(x: Array) -> tuple[Array, Array]:
 def norm_back(gradient: Array, normed: Array, scale: Array) -> Array:
     """The gradient before a norm, from that behind it."""
     along: Array = np.einsum("...i,...i->...", gradient, normed)[..., None] / normed.shape[-1]
-    return (gradient - normed * along) * scale
+    gradient = gradient - normed * along
+    return gradient * scale
 
 
 @dataclass

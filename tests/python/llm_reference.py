@@ -13,20 +13,24 @@ Numbers = NDArray[np.int64]
 
 
 class Reader:
-    """Parts of a file of weights, each at a multiple of 64 bytes."""
+    """Parts of a file of weights, each at a multiple of 512 bytes."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
-        self.at = 64
+        self.at = 512
 
-    def take(self, kind: str, count: int) -> Numbers:
-        values = np.frombuffer(self.content, kind, count, self.at)
-        self.at += -(-values.nbytes // 64) * 64
+    def take(self, kind: str, count: int, skip: int = 0) -> Numbers:
+        """Numbers of one part, behind its first `skip` bytes."""
+        values = np.frombuffer(self.content, kind, count, self.at + skip)
+        self.at += -(-(values.nbytes + skip) // 512) * 512
         return values.astype(np.int64)
 
+    def scales(self, outputs: int) -> tuple[Numbers, int]:
+        (shift,) = struct.unpack_from("<i", self.content, self.at)
+        return self.take("<u2", outputs, skip=4), shift
+
     def matrix(self, inputs: int, outputs: int) -> tuple[Numbers, Numbers, int]:
-        shift = int(self.take("<i4", 1)[0])
-        scale = self.take("<u2", outputs)
+        scale, shift = self.scales(outputs)
         return self.take("i1", inputs * outputs).reshape(outputs, inputs), scale, shift
 
 
@@ -61,8 +65,7 @@ class Reference:
             for i, length in enumerate(lengths)
         ]
         self.powers = file.take("<u4", 256)
-        self.token_shift = int(file.take("<i4", 1)[0])
-        self.token_scale = file.take("<u2", self.vocabulary)
+        self.token_scale, self.token_shift = file.scales(self.vocabulary)
         self.embedding = file.matrix(self.width, self.vocabulary)
         across = self.heads * self.head
         self.layers = []
