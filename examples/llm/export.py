@@ -3,8 +3,8 @@
 
 Every part of the file begins at a multiple of 512 bytes. First the header, 32 bits each: magic,
 version, bytes of the file, then the shape. Then the texts of tokens, their lengths, powers of two,
-the embedding with two sets of scales, each layer's matrices in the order they are used, and at last
-each layer's table: 16 levels and its rows.
+all scales with the levels of tables, the embedding, each layer's matrices in the order they are
+used, and at last each layer's table.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Ranges:
 
 @dataclass
 class Matrix:
-    """Bytes, outputs first; a sum times its output's scale, shifted right, is the output."""
+    """Bytes, outputs first; a sum times `factor`, shifted right, is the output."""
 
     weights: NDArray[np.int8]
-    scale: NDArray[np.uint16]
+    factor: int
     shift: int
 
 
@@ -67,18 +67,16 @@ def ranges(shape: Shape, weights: Weights, numbers: Ints, rows: Ints | None) -> 
     ]
 
 
-def scales(factors: NDArray[np.float64]) -> tuple[NDArray[np.uint16], int]:
-    """Factors as 16-bit numbers and a common shift to the right."""
-    shift = int(np.floor(np.log2(65535 / factors.max())))
-    return np.round(factors * 2.0**shift).astype(np.uint16), shift
+def scale(factor: float) -> tuple[int, int]:
+    """`factor` as a number of 16 bits and a shift to the right."""
+    shift = int(np.floor(np.log2(65535 / factor)))
+    return round(factor * 2.0**shift), shift
 
 
-def quantise(weights: Array, factor: float | NDArray[np.float64]) -> Matrix:
+def quantise(weights: Array, factor: float) -> Matrix:
     """`weights` is (inputs, outputs); `factor`: units of the output for one of inputs * weights."""
-    largest = np.abs(weights).max(0).astype(np.float64)
-    step = np.where(largest > 0, largest, 1.0) / 127
-    scale, shift = scales(step * factor)
-    return Matrix(np.round(weights.T / step[:, None]).astype(np.int8), scale, shift)
+    step = float(np.abs(weights).max()) / 127 or 1.0
+    return Matrix(np.round(weights.T / step).astype(np.int8), *scale(step * factor))
 
 
 def levels_of(table: Array) -> NDArray[np.float64]:
@@ -114,15 +112,6 @@ class File:
         """Append `part`, and zeros up to the next multiple of 512."""
         self.content += part + bytes(-len(part) % ALIGNMENT)
 
-    def put_matrix(self, matrix: Matrix) -> None:
-        """Append the scales behind their shift, then the weights."""
-        self.put_scales(matrix.scale, matrix.shift)
-        self.put(matrix.weights.tobytes())
-
-    def put_scales(self, scale: NDArray[np.uint16], shift: int) -> None:
-        """Append scales behind the shift that all of them have."""
-        self.put(struct.pack("<i", shift) + scale.astype("<u2").tobytes())
-
     def end(self, shape: Shape) -> bytes:
         """The file, with its header."""
         header = struct.pack("<3I8i", MAGIC, VERSION, len(self.content), *astuple(shape))
@@ -130,38 +119,49 @@ class File:
         return bytes(self.content)
 
 
-def put_layer(file: File, shape: Shape, weights: Weights, layer: int, reach: Ranges) -> None:
-    """The matrices of one layer, each with the units of what it takes and gives."""
+def quantise_layer(
+    shape: Shape, weights: Weights, layer: int, reach: Ranges
+) -> tuple[list[Matrix], int]:
+    """The matrices of one layer in the order they are used, and the shift of its scores."""
     key, value, relu = 127 / reach.key, 127 / reach.value, RELU_MAX / reach.relu
     query = UNIT / np.log(2) / shape.head**0.5 / key
     room = int(np.floor(np.log2(32767 / (query * reach.query))))
     score_shift = min(max(room, 0), 15)
-    file.put(struct.pack("<i", score_shift))
-    both = np.repeat([key, value], shape.head)
-    file.put_matrix(quantise(weights[f"query{layer}"], query * 2.0**score_shift / NORM))
-    file.put_matrix(quantise(weights[f"key_value{layer}"], both / NORM))
-    file.put_matrix(quantise(weights[f"out{layer}"], STREAM / (value * MIXED)))
-    file.put_matrix(quantise(weights[f"up{layer}"], relu / NORM))
     square = relu**2 / (1 << SQUARE_SHIFT)
-    file.put_matrix(quantise(weights[f"down{layer}"], STREAM / square))
+    both = weights[f"key_value{layer}"]
+    matrices = [
+        quantise(weights[f"query{layer}"], query * 2.0**score_shift / NORM),
+        quantise(both[:, : shape.head], key / NORM),
+        quantise(both[:, shape.head :], value / NORM),
+        quantise(weights[f"out{layer}"], STREAM / (value * MIXED)),
+        quantise(weights[f"up{layer}"], relu / NORM),
+        quantise(weights[f"down{layer}"], STREAM / square),
+    ]
+    return matrices, score_shift
 
 
 def export(shape: Shape, weights: Weights, vocabulary: list[bytes], reach: list[Ranges]) -> bytes:
     """The file of a model, for llm.c."""
+    embedding = quantise(weights["embedding"].T, UNIT / np.log(2) / NORM)
+    step = float(np.abs(weights["embedding"]).max()) / 127
+    numbers = [*scale(step * STREAM), embedding.factor, embedding.shift]
+    matrices, tables = [embedding], []
+    for layer in range(shape.layers):
+        own, score_shift = quantise_layer(shape, weights, layer, reach[layer])
+        matrices += own
+        numbers += [number for matrix in own for number in (matrix.factor, matrix.shift)]
+        numbers.append(score_shift)
+        if shape.rows:
+            levels = levels_of(weights[f"table{layer}"])
+            tables.append(halves(weights[f"table{layer}"], levels))
+            numbers += [round(level * STREAM) for level in levels]
     file = File()
     file.put(b"".join(text.ljust(tokens.LONGEST_BYTES, b"\0") for text in vocabulary))
     file.put(bytes(len(text) for text in vocabulary))
-    powers = np.round(POWER * 2.0 ** (-np.arange(UNIT) / UNIT))
-    file.put(powers.astype("<u4").tobytes())
-    embedding = weights["embedding"].T
-    largest = np.abs(embedding).max(0).astype(np.float64)
-    token_scale, token_shift = scales(np.where(largest > 0, largest, 1.0) / 127 * STREAM)
-    file.put_scales(token_scale, token_shift)
-    file.put_matrix(quantise(embedding, UNIT / np.log(2) / NORM))
-    for layer in range(shape.layers):
-        put_layer(file, shape, weights, layer, reach[layer])
-    for name in shape.tables():
-        levels = levels_of(weights[name])
-        file.put(np.round(levels * STREAM).astype("<i4").tobytes())
-        file.put(halves(weights[name], levels).tobytes())
+    file.put(np.round(POWER * 2.0 ** (-np.arange(UNIT) / UNIT)).astype("<u4").tobytes())
+    file.put(np.array(numbers, dtype="<i4").tobytes())
+    for matrix in matrices:
+        file.put(matrix.weights.tobytes())
+    for table in tables:
+        file.put(table.tobytes())
     return file.end(shape)

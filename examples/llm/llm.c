@@ -8,8 +8,8 @@
  * Plain C: the file of weights is mapped, not read, and nothing here knows whether the memory behind
  * it is RAM or flash. A file is made by examples/llm/make.py; docs/llm.md tells of it.
  *
- * Numbers. Weights are bytes, with a scale for each output of a matrix; those of tables are half a
- * byte, 16 levels a table. The stream between layers counts in 2^-16, its normed copy in 2^-10.
+ * Numbers. Weights are bytes, with a scale for each matrix; those of tables are half a byte, 16
+ * levels a table. The stream between layers counts in 2^-16, its normed copy in 2^-10.
  * Scores and logits count in 2^-8 and are exponents of two, so that a softmax takes a table of 256
  * powers. Sums fit 32 bits within the limits below; a sum times a scale takes 64.
  */
@@ -50,17 +50,21 @@ struct header { /* all little-endian, 32 bits each */
     int32_t vocabulary, width, layers, heads, head, hidden, context, rows; /* rows 0: no tables */
 };
 
+struct scale { /* a sum times `factor` >> `shift` is what it stands for */
+    int32_t factor, shift;
+};
+
 struct matrix {
-    uint32_t scales;  /* where in the file: 16 bits an output, behind the shift of all */
-    uint32_t weights; /* those of an output stand together */
-    int inputs, shift; /* a sum times its scale >> shift is the output */
+    uint32_t weights; /* where in the file; those of an output stand together */
+    int inputs;
+    struct scale scale;
 };
 
 struct layer {
-    struct matrix query, key_value, out, up, down;
-    int score_shift;
-    uint32_t levels; /* where in the file: LEVELS weights of the table, in 2^-16 */
-    uint32_t table;  /* rows of width / 2 bytes, even places in the low half */
+    struct matrix query, key, value, out, up, down;
+    int32_t score_shift;
+    uint32_t table;         /* where in the file: rows of width / 2 bytes, even places low */
+    int32_t levels[LEVELS]; /* of its weights, in 2^-16 */
 };
 
 #ifndef TILED /* tiled.c reads the file by hand instead */
@@ -100,9 +104,8 @@ struct model {
     struct header shape;
     uint32_t text; /* where in the file: TOKEN_BYTES for each token */
     uint32_t text_bytes;
-    uint32_t token_scales; /* as of a matrix; embedding times scale >> shift counts in 2^-16 */
-    int token_shift;
     struct matrix embedding;
+    struct scale token; /* makes the embedding of a token count in 2^-16 */
     struct layer layers[LAYERS_MAX];
     uint32_t powers[1 << UNIT_BITS]; /* 2^(-i / 256) in 2^-20 */
     int8_t *cache;    /* a key and a value for each layer and place of the context */
@@ -131,33 +134,40 @@ static uint32_t take(const struct model *model, uint32_t *at, uint32_t bytes)
     return begin;
 }
 
-static int number_at(struct model *model, uint32_t offset)
+/* Copies what stands at `*at` in a part, and goes on. */
+static void copy(struct model *model, uint32_t *at, void *to, uint32_t bytes)
 {
-    return *(const int32_t *)part(&model->file, offset, sizeof(int32_t));
+    memcpy(to, part(&model->file, *at, bytes), bytes);
+    *at += bytes;
 }
 
 static void take_matrix(struct model *model, struct matrix *matrix, uint32_t *at, int inputs,
                         int outputs)
 {
-    uint32_t scales = take(model, at, 4 + 2 * (uint32_t)outputs);
-
     matrix->inputs = inputs;
-    matrix->shift = number_at(model, scales);
-    matrix->scales = scales + 4;
     matrix->weights = take(model, at, (uint32_t)inputs * (uint32_t)outputs);
 }
 
-static void take_layer(struct model *model, struct layer *layer, uint32_t *at)
+static void take_layer(struct model *model, struct layer *layer, uint32_t *at, uint32_t *numbers)
 {
     const struct header *shape = &model->shape;
     int all_heads = shape->heads * shape->head;
+    struct matrix *const all[] = {&layer->query, &layer->key, &layer->value,
+                                  &layer->out,   &layer->up,  &layer->down};
 
-    layer->score_shift = number_at(model, take(model, at, sizeof(int32_t)));
     take_matrix(model, &layer->query, at, shape->width, all_heads);
-    take_matrix(model, &layer->key_value, at, shape->width, 2 * shape->head);
+    take_matrix(model, &layer->key, at, shape->width, shape->head);
+    take_matrix(model, &layer->value, at, shape->width, shape->head);
     take_matrix(model, &layer->out, at, all_heads, shape->width);
     take_matrix(model, &layer->up, at, shape->width, shape->hidden);
     take_matrix(model, &layer->down, at, shape->hidden, shape->width);
+    for (int i = 0; i < 6; i++) {
+        copy(model, numbers, &all[i]->scale, sizeof(struct scale));
+    }
+    copy(model, numbers, &layer->score_shift, sizeof(layer->score_shift));
+    if (shape->rows > 0) {
+        copy(model, numbers, layer->levels, sizeof(layer->levels));
+    }
 }
 
 /* The parts of the file, in their order; returns where they end. */
@@ -165,21 +175,20 @@ static uint32_t take_all(struct model *model)
 {
     const struct header *shape = &model->shape;
     uint32_t at = ALIGNMENT, vocabulary = (uint32_t)shape->vocabulary;
+    uint32_t levels = shape->rows > 0 ? LEVELS : 0;
 
     model->text = take(model, &at, vocabulary * TOKEN_BYTES);
     model->text_bytes = take(model, &at, vocabulary);
-    memcpy(model->powers,
-           part(&model->file, take(model, &at, sizeof(model->powers)), sizeof(model->powers)),
-           sizeof(model->powers));
-    model->token_scales = take(model, &at, 4 + 2 * vocabulary);
-    model->token_shift = number_at(model, model->token_scales);
-    model->token_scales += 4;
+    uint32_t powers = take(model, &at, sizeof(model->powers));
+    copy(model, &powers, model->powers, sizeof(model->powers));
+    uint32_t numbers = take(model, &at, 4 * (4 + (13 + levels) * (uint32_t)shape->layers));
+    copy(model, &numbers, &model->token, sizeof(model->token));
+    copy(model, &numbers, &model->embedding.scale, sizeof(model->embedding.scale));
     take_matrix(model, &model->embedding, &at, shape->width, shape->vocabulary);
     for (int i = 0; i < shape->layers; i++) {
-        take_layer(model, &model->layers[i], &at);
+        take_layer(model, &model->layers[i], &at, &numbers);
     }
     for (int i = 0; i < shape->layers && shape->rows > 0; i++) {
-        model->layers[i].levels = take(model, &at, LEVELS * sizeof(int32_t));
         model->layers[i].table = take(model, &at, (uint32_t)(shape->rows * shape->width / 2));
     }
     return at;
@@ -242,14 +251,9 @@ static int32_t dot(const int8_t *weights, const int16_t *inputs, int count)
     return sum;
 }
 
-static int32_t scaled(int32_t sum, uint16_t scale, int shift)
+static int32_t scaled(int32_t sum, struct scale by)
 {
-    return (int32_t)(((int64_t)sum * scale + ((int64_t)1 << (shift - 1))) >> shift);
-}
-
-static uint16_t scale_at(struct model *model, uint32_t scales, int row)
-{
-    return *(const uint16_t *)part(&model->file, scales + 2 * (uint32_t)row, sizeof(uint16_t));
+    return (int32_t)(((int64_t)sum * by.factor + ((int64_t)1 << (by.shift - 1))) >> by.shift);
 }
 
 static const int8_t *row_of(struct model *model, const struct matrix *matrix, int row)
@@ -262,9 +266,7 @@ static const int8_t *row_of(struct model *model, const struct matrix *matrix, in
 static int32_t output(struct model *model, const struct matrix *matrix, int row,
                       const int16_t *inputs)
 {
-    int32_t sum = dot(row_of(model, matrix, row), inputs, matrix->inputs);
-
-    return scaled(sum, scale_at(model, matrix->scales, row), matrix->shift);
+    return scaled(dot(row_of(model, matrix, row), inputs, matrix->inputs), matrix->scale);
 }
 
 static uint64_t square_root(uint64_t value)
@@ -311,7 +313,6 @@ static void add_row(struct model *model, int number, int32_t *stream)
 {
     const struct layer *layer = &model->layers[number];
     uint32_t mixed = (model->last[0] + 1) * 0x9e3779b1U ^ (model->last[1] + 1) * 0x85ebca77U;
-    int32_t levels[LEVELS];
 
     if (number % 2 != 0) {
         mixed ^= (model->last[2] + 1) * 0xc2b2ae3dU;
@@ -319,11 +320,10 @@ static void add_row(struct model *model, int number, int32_t *stream)
     mixed = (mixed ^ mixed >> 15) * (0x27d4eb2fU + 2 * (uint32_t)number);
     uint32_t row = mixed >> 8 & (uint32_t)(model->shape.rows - 1);
     uint32_t bytes = (uint32_t)model->shape.width / 2;
-    memcpy(levels, part(&model->file, layer->levels, sizeof(levels)), sizeof(levels));
     const uint8_t *pairs = part(&model->file, layer->table + row * bytes, bytes);
     for (uint32_t i = 0; i < bytes; i++) {
-        stream[2 * i] += levels[pairs[i] & 15];
-        stream[2 * i + 1] += levels[pairs[i] >> 4];
+        stream[2 * i] += layer->levels[pairs[i] & 15];
+        stream[2 * i + 1] += layer->levels[pairs[i] >> 4];
     }
 }
 
@@ -375,8 +375,11 @@ static void attention(struct model *model, int number, int32_t *stream)
     int8_t *own = cached(model, number, model->position);
 
     norm(stream, normed, shape->width);
-    for (int i = 0; i < 2 * shape->head; i++) {
-        own[i] = (int8_t)clamp(output(model, &layer->key_value, i, normed), INT8_MAX);
+    for (int i = 0; i < shape->head; i++) {
+        own[i] = (int8_t)clamp(output(model, &layer->key, i, normed), INT8_MAX);
+    }
+    for (int i = 0; i < shape->head; i++) {
+        own[shape->head + i] = (int8_t)clamp(output(model, &layer->value, i, normed), INT8_MAX);
     }
     for (int head = 0; head < shape->heads; head++) {
         int from = head * shape->head;
@@ -416,10 +419,9 @@ static void forward(struct model *model, int token)
     model->last[2] = model->last[1];
     model->last[1] = model->last[0];
     model->last[0] = (uint32_t)token;
-    uint16_t scale = scale_at(model, model->token_scales, token);
     const int8_t *own = row_of(model, &model->embedding, token);
     for (int i = 0; i < shape->width; i++) {
-        stream[i] = scaled(own[i], scale, model->token_shift);
+        stream[i] = scaled(own[i], model->token);
     }
     for (int number = 0; number < shape->layers; number++) {
         if (shape->rows > 0) {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +33,8 @@ class Plan:
 SMALL = Shape(vocabulary=2048, width=64, layers=6, heads=2, head=32, hidden=256)
 PLANS = {
     "dense": Plan(Shape(vocabulary=2048, width=128, layers=5, heads=4, head=32, hidden=512), 1300),
-    "table": Plan(Shape(**{**vars(SMALL), "rows": 16384}), 2400),
-    "core": Plan(SMALL, 2400),
+    "table": Plan(replace(SMALL, rows=16384), 1800),
+    "core": Plan(SMALL, 1800),
 }
 WARM_UP, COOL_DOWN = 0.03, 0.6
 """Shares of the steps in which the rate rises and falls."""

@@ -19,30 +19,25 @@ class Reader:
         self.content = content
         self.at = 512
 
-    def take(self, kind: str, count: int, skip: int = 0) -> Numbers:
-        """Numbers of one part, behind its first `skip` bytes."""
-        values = np.frombuffer(self.content, kind, count, self.at + skip)
-        self.at += -(-(values.nbytes + skip) // 512) * 512
+    def take(self, kind: str, count: int) -> Numbers:
+        values = np.frombuffer(self.content, kind, count, self.at)
+        self.at += -(-values.nbytes // 512) * 512
         return values.astype(np.int64)
 
-    def scales(self, outputs: int) -> tuple[Numbers, int]:
-        (shift,) = struct.unpack_from("<i", self.content, self.at)
-        return self.take("<u2", outputs, skip=4), shift
 
-    def matrix(self, inputs: int, outputs: int) -> tuple[Numbers, Numbers, int]:
-        scale, shift = self.scales(outputs)
-        return self.take("i1", inputs * outputs).reshape(outputs, inputs), scale, shift
+Scale = tuple[int, int]
 
 
-def scaled(sums: Numbers, scale: Numbers, shift: int) -> Numbers:
-    return (sums * scale + (1 << (shift - 1))) >> shift
+def scaled(sums: Numbers, scale: Scale) -> Numbers:
+    factor, shift = scale
+    return (sums * factor + (1 << (shift - 1))) >> shift
 
 
-def apply(matrix: tuple[Numbers, Numbers, int], inputs: Numbers) -> Numbers:
-    weights, scale, shift = matrix
+def apply(matrix: tuple[Numbers, Scale], inputs: Numbers) -> Numbers:
+    weights, scale = matrix
     sums = weights @ inputs
     assert np.abs(sums).max() < 2**31
-    return scaled(sums, scale, shift)
+    return scaled(sums, scale)
 
 
 def norm(stream: Numbers) -> Numbers:
@@ -58,33 +53,36 @@ class Reference:
         self.vocabulary, self.width, layers, self.heads, self.head, hidden = sizes[:6]
         self.context, self.rows = sizes[6:]
         file = Reader(content)
-        texts = file.take("u1", 16 * self.vocabulary)
+        texts = file.take("u1", 16 * self.vocabulary).reshape(-1, 16).astype(np.uint8)
         lengths = file.take("u1", self.vocabulary)
-        self.texts = [
-            bytes(texts[16 * i : 16 * i + int(length)].astype(np.uint8))
-            for i, length in enumerate(lengths)
-        ]
+        self.texts = [bytes(text[:length]) for text, length in zip(texts, lengths, strict=True)]
         self.powers = file.take("<u4", 256)
-        self.token_scale, self.token_shift = file.scales(self.vocabulary)
-        self.embedding = file.matrix(self.width, self.vocabulary)
+        numbers = iter(file.take("<i4", 4 + layers * (29 if self.rows else 13)).tolist())
+
+        def scale() -> Scale:
+            return next(numbers), next(numbers)
+
+        def matrix(inputs: int, outputs: int, scale: Scale) -> tuple[Numbers, Scale]:
+            return file.take("i1", inputs * outputs).reshape(outputs, inputs), scale
+
+        self.token_scale = scale()
+        self.embedding = matrix(self.width, self.vocabulary, scale())
         across = self.heads * self.head
         self.layers = []
+        levels = []
         for _ in range(layers):
-            score_shift = int(file.take("<i4", 1)[0])
-            query = file.matrix(self.width, across)
-            key_value = file.matrix(self.width, 2 * self.head)
-            out = file.matrix(across, self.width)
-            up = file.matrix(self.width, hidden)
-            self.layers.append(
-                (score_shift, query, key_value, out, up, file.matrix(hidden, self.width))
-            )
+            query = matrix(self.width, across, scale())
+            key = matrix(self.width, self.head, scale())
+            value = matrix(self.width, self.head, scale())
+            out = matrix(across, self.width, scale())
+            up = matrix(self.width, hidden, scale())
+            down = matrix(hidden, self.width, scale())
+            self.layers.append((next(numbers), query, key, value, out, up, down))
+            levels.append(np.array([next(numbers) for _ in range(16 if self.rows else 0)]))
         self.tables = []
-        for _ in range(layers if self.rows else 0):
-            levels = file.take("<i4", 16)
+        for own in levels if self.rows else []:
             pairs = file.take("u1", self.rows * self.width // 2).reshape(self.rows, -1)
-            self.tables.append(
-                levels[np.stack([pairs & 15, pairs >> 4], -1).reshape(self.rows, -1)]
-            )
+            self.tables.append(own[np.stack([pairs & 15, pairs >> 4], -1).reshape(self.rows, -1)])
         assert file.at == len(content)
         self.caches: list[list[Numbers]] = [[] for _ in range(layers)]
         self.last = [0, 0, 0]
@@ -103,9 +101,10 @@ class Reference:
         return np.where(whole > 20, 0, self.powers[below & 255] >> whole)
 
     def attend(self, layer: int, normed: Numbers) -> Numbers:
-        score_shift, query, key_value = self.layers[layer][:3]
+        score_shift, query, key, value = self.layers[layer][:4]
         cache = self.caches[layer]
-        cache.append(np.clip(apply(key_value, normed), -127, 127))
+        both = np.concatenate([apply(key, normed), apply(value, normed)])
+        cache.append(np.clip(both, -127, 127))
         del cache[: -self.context]
         kept = np.array(cache)
         keys, values = kept[:, : self.head], kept[:, self.head :]
@@ -124,8 +123,8 @@ class Reference:
         """The logits behind `token`."""
         self.last = [token, *self.last[:2]]
         own = self.embedding[0][token]
-        stream = scaled(own, self.token_scale[token], self.token_shift)
-        for layer, (_, _, _, out, up, down) in enumerate(self.layers):
+        stream = scaled(own, self.token_scale)
+        for layer, (*_, out, up, down) in enumerate(self.layers):
             if self.rows:
                 stream = stream + self.tables[layer][self.row(layer)]
             stream = stream + apply(out, self.attend(layer, norm(stream)))
