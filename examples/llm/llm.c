@@ -5,8 +5,8 @@
  *     llm WEIGHTS PROMPT TOKENS SEED     print PROMPT and TOKENS more tokens
  *     llm WEIGHTS --score < TEXT         print what TEXT costs: bits and characters
  *
- * Plain C: the file of weights is mapped, not read, and nothing here knows whether the memory behind
- * it is RAM or flash. A file is made by examples/llm/make.py; docs/llm.md tells of it.
+ * Plain C: the file of weights is mapped, not read, and nothing here knows whether the memory
+ * behind it is RAM or flash. examples/llm/make.py makes a file; docs/llm.md tells of it.
  *
  * Numbers. Weights are bytes, with a scale for each matrix; those of tables are half a byte, 16
  * levels a table. The stream between layers counts in 2^-16, its normed copy in 2^-10.
@@ -100,6 +100,7 @@ static const void *part(struct file *file, uint32_t offset, uint32_t bytes)
 #endif
 
 struct model {
+    const char *name;
     struct file file;
     struct header shape;
     uint32_t text; /* where in the file: TOKEN_BYTES for each token */
@@ -128,7 +129,7 @@ static uint32_t take(const struct model *model, uint32_t *at, uint32_t bytes)
     uint32_t begin = *at;
 
     if (bytes > model->file.size || begin > model->file.size - bytes) {
-        fail("weights", "damaged: the file ends too early");
+        fail(model->name, "damaged: the file ends too early");
     }
     *at = (begin + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return begin;
@@ -139,6 +140,14 @@ static void copy(struct model *model, uint32_t *at, void *to, uint32_t bytes)
 {
     memcpy(to, part(&model->file, *at, bytes), bytes);
     *at += bytes;
+}
+
+static void copy_scale(struct model *model, uint32_t *at, struct scale *scale)
+{
+    copy(model, at, scale, sizeof(*scale));
+    if (scale->factor < 0 || scale->factor > UINT16_MAX || scale->shift < 1 || scale->shift > 46) {
+        fail(model->name, "damaged: a scale out of range");
+    }
 }
 
 static void take_matrix(struct model *model, struct matrix *matrix, uint32_t *at, int inputs,
@@ -162,11 +171,28 @@ static void take_layer(struct model *model, struct layer *layer, uint32_t *at, u
     take_matrix(model, &layer->up, at, shape->width, shape->hidden);
     take_matrix(model, &layer->down, at, shape->hidden, shape->width);
     for (int i = 0; i < 6; i++) {
-        copy(model, numbers, &all[i]->scale, sizeof(struct scale));
+        copy_scale(model, numbers, &all[i]->scale);
     }
     copy(model, numbers, &layer->score_shift, sizeof(layer->score_shift));
     if (shape->rows > 0) {
         copy(model, numbers, layer->levels, sizeof(layer->levels));
+    }
+}
+
+static size_t text_bytes(struct model *model, int token)
+{
+    return *(const uint8_t *)part(&model->file, model->text_bytes + (uint32_t)token, 1);
+}
+
+static void check_texts(struct model *model)
+{
+    for (int i = 0; i < model->shape.vocabulary; i++) {
+        size_t bytes = text_bytes(model, i);
+        if (bytes == 0 || bytes > TOKEN_BYTES) {
+            fprintf(stderr, "llm: %s: damaged: a token of %u bytes\n", model->name,
+                    (unsigned)bytes);
+            exit(2);
+        }
     }
 }
 
@@ -182,8 +208,8 @@ static uint32_t take_all(struct model *model)
     uint32_t powers = take(model, &at, sizeof(model->powers));
     copy(model, &powers, model->powers, sizeof(model->powers));
     uint32_t numbers = take(model, &at, 4 * (4 + (13 + levels) * (uint32_t)shape->layers));
-    copy(model, &numbers, &model->token, sizeof(model->token));
-    copy(model, &numbers, &model->embedding.scale, sizeof(model->embedding.scale));
+    copy_scale(model, &numbers, &model->token);
+    copy_scale(model, &numbers, &model->embedding.scale);
     take_matrix(model, &model->embedding, &at, shape->width, shape->vocabulary);
     for (int i = 0; i < shape->layers; i++) {
         take_layer(model, &model->layers[i], &at, &numbers);
@@ -212,6 +238,7 @@ static void open_model(struct model *model, const char *name)
     if (wrong != NULL) {
         fail(name, wrong);
     }
+    model->name = name;
     if (model->file.size < ALIGNMENT) {
         fail(name, "too short for a file of weights");
     }
@@ -227,6 +254,7 @@ static void open_model(struct model *model, const char *name)
     if (!in_limits(shape) || shape->bytes != model->file.size || take_all(model) != shape->bytes) {
         fail(name, "damaged: its sizes do not agree");
     }
+    check_texts(model);
     model->cache = malloc((size_t)(shape->layers * shape->context * 2 * shape->head));
     model->logits = malloc((size_t)shape->vocabulary * sizeof(int32_t));
     if (model->cache == NULL || model->logits == NULL) {
@@ -439,11 +467,6 @@ static void forward(struct model *model, int token)
 
 /* ---- text and chance ---- */
 
-static size_t text_bytes(struct model *model, int token)
-{
-    return *(const uint8_t *)part(&model->file, model->text_bytes + (uint32_t)token, 1);
-}
-
 static const char *text_of(struct model *model, int token)
 {
     return part(&model->file, model->text + (uint32_t)token * TOKEN_BYTES, TOKEN_BYTES);
@@ -493,18 +516,18 @@ static uint32_t next_random(uint32_t *state)
     return *state;
 }
 
-/* A token by its chance, logits 5/4 as far apart as they are (a temperature of 0.8). */
+/* A token by its chance, logits 3/2 as far apart as they are (a temperature of 2/3). */
 static int sample(const struct model *model, uint32_t *random)
 {
     int32_t best = best_logit(model);
     uint32_t total = 0;
 
     for (int i = BEGIN + 1; i < model->shape.vocabulary; i++) {
-        total += power(model->powers, (best - model->logits[i]) * 5 >> 2);
+        total += power(model->powers, (best - model->logits[i]) * 3 >> 1);
     }
     uint32_t rest = (uint32_t)((uint64_t)next_random(random) * total >> 32);
     for (int i = BEGIN + 1; i < model->shape.vocabulary; i++) {
-        uint32_t own = power(model->powers, (best - model->logits[i]) * 5 >> 2);
+        uint32_t own = power(model->powers, (best - model->logits[i]) * 3 >> 1);
         if (rest < own) {
             return i;
         }
@@ -619,7 +642,7 @@ int main(int argc, char **argv)
         open_model(&model, argv[1]);
         generate(&model, argv[2], tokens, (uint32_t)seed);
     } else {
-        fprintf(stderr, "usage: llm WEIGHTS PROMPT TOKENS SEED\n       llm WEIGHTS --score < TEXT\n");
+        fputs("usage: llm WEIGHTS PROMPT TOKENS SEED\n       llm WEIGHTS --score < TEXT\n", stderr);
         return 2;
     }
     return 0;

@@ -1,66 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiled.c - llm.c as one writes it without virtual memory: the weights are read by hand.
+ * tiled.c - llm.c as one writes it without virtual memory: its file is read by hand.
  *
  *     tiled WEIGHTS PROMPT TOKENS SEED
  *
- * The same text, token by token. What is read in order (matrices) passes through one tile, what is
- * small (scales, levels, texts, rows of tables) through a few slots; the cache of keys and values
- * stays in RAM. A tile is a flash page, so that each page of a matrix is read once a token.
+ * The same text, token by token. Rows of matrices are read in order and pass through one tile of
+ * the size of a flash page, so that each page of them is read once a token. Rows of tables and texts
+ * of tokens, read here and there, pass through small slots. All else stays in RAM, the cache of keys
+ * and values among it.
  */
 #define TILED
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     TILE_BYTES = 2048,
-    SLOT_BYTES = 128,
-    SLOTS = 16 /* a power of two */
+    SLOT_BYTES = 64, /* what is shorter goes to a slot */
+    SLOTS = 8
 };
 
-struct tile {
-    uint32_t begin, end; /* of the file; equal: nothing is here */
+struct buffer {
+    uint32_t begin, end; /* what of the file is in it; equal: nothing */
+    uint8_t *bytes;
 };
 
 struct file {
     int number;
     uint32_t size;
-    struct tile tile, slots[SLOTS];
+    struct buffer tile, slots[SLOTS];
     uint8_t tile_bytes[TILE_BYTES], slot_bytes[SLOTS][SLOT_BYTES];
 };
 
-static const char *open_file(struct file *file, const char *name);
+/* Returns NULL, or what went wrong. */
+static const char *open_file(struct file *file, const char *name)
+{
+    struct stat status;
 
-/* Fills a buffer with the file from `begin`, as far as both reach. */
-static void fill(struct file *file, struct tile *tile, uint8_t *bytes, uint32_t begin, uint32_t size)
+    file->number = open(name, O_RDONLY);
+    if (file->number < 0 || fstat(file->number, &status) != 0) {
+        return "cannot be opened";
+    }
+    if (status.st_size <= 0 || status.st_size > INT32_MAX) {
+        return "empty, or larger than 2 GB";
+    }
+    file->size = (uint32_t)status.st_size;
+    file->tile = (struct buffer){.bytes = file->tile_bytes};
+    for (int i = 0; i < SLOTS; i++) {
+        file->slots[i] = (struct buffer){.bytes = file->slot_bytes[i]};
+    }
+    return NULL;
+}
+
+static void fill(const struct file *file, struct buffer *buffer, uint32_t begin, uint32_t size)
 {
     uint32_t count = size < file->size - begin ? size : file->size - begin;
 
-    if (pread(file->number, bytes, count, (off_t)begin) != (ssize_t)count) {
-        fprintf(stderr, "llm: weights cannot be read\n");
+    if (pread(file->number, buffer->bytes, count, (off_t)begin) != (ssize_t)count) {
+        fprintf(stderr, "llm: the weights cannot be read\n");
         exit(2);
     }
-    tile->begin = begin;
-    tile->end = begin + count;
+    buffer->begin = begin;
+    buffer->end = begin + count;
 }
 
-/* Some bytes of the file; they stay until the next call. */
+/* Up to TILE_BYTES of the file; they stay until the next call. */
 static const void *part(struct file *file, uint32_t offset, uint32_t bytes)
 {
-    uint32_t slot = offset / SLOT_BYTES % SLOTS, size = bytes < 64 ? SLOT_BYTES : TILE_BYTES;
-    struct tile *tile = bytes < 64 ? &file->slots[slot] : &file->tile;
-    uint8_t *at = bytes < 64 ? file->slot_bytes[slot] : file->tile_bytes;
+    int small = bytes < SLOT_BYTES;
+    uint32_t size = small ? SLOT_BYTES : TILE_BYTES, begin = offset / size * size;
+    struct buffer *buffer = small ? &file->slots[offset / SLOT_BYTES % SLOTS] : &file->tile;
 
-    if (offset < tile->begin || offset + bytes > tile->end) {
-        uint32_t begin = offset / size * size;
-        if (offset + bytes > begin + size) {
-            begin = offset; /* across the end of a tile */
-        }
-        fill(file, tile, at, begin, size);
+    if (offset < buffer->begin || offset + bytes > buffer->end) {
+        fill(file, buffer, offset + bytes <= begin + size ? begin : offset, size);
     }
-    return at + (offset - tile->begin);
+    return buffer->bytes + (offset - buffer->begin);
 }
+
+#include "llm.c"

@@ -139,7 +139,7 @@ class Reference:
             logits = self.forward(token)
         found: list[int] = []
         for _ in range(count):
-            shares = self.power((logits.max() - logits) * 5 >> 2)
+            shares = self.power((logits.max() - logits) * 3 >> 1)
             shares[0] = 0
             state ^= state << 13 & 0xFFFFFFFF
             state ^= state >> 17

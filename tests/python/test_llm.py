@@ -14,7 +14,7 @@ from examples.llm import corpus, export, model, ngram, tokens, train
 from nandwich import paths
 
 assert paths.CHECKOUT is not None
-_SOURCE = paths.CHECKOUT / "examples" / "llm" / "llm.c"
+_SOURCES = paths.CHECKOUT / "examples" / "llm"
 _TEXT = (
     b"the page of a block is read; the block of the page is erased, \xc2\xb5s by \xc2\xb5s. " * 3
 )
@@ -27,12 +27,13 @@ _TABLE = model.Shape(
 )
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """llm.c, with a check of every sum that leaves its type."""
-    path = tmp_path_factory.mktemp("llm") / "llm"
+@pytest.fixture(scope="module", params=["llm", "tiled"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """llm.c or tiled.c, with a check of every sum that leaves its type."""
+    path = tmp_path_factory.mktemp("llm") / request.param
     command = ["clang-19", "-O1", "-g", "-fsanitize=undefined,address", "-fno-sanitize-recover"]
-    subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-o", path, _SOURCE], check=True)
+    source = _SOURCES / f"{request.param}.c"
+    subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-o", path, source], check=True)
     return path
 
 
@@ -184,17 +185,17 @@ def _with(at: int, value: int) -> Callable[[bytes], bytes]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            lambda file: file[:4] + struct.pack("<I", 9) + file[8:],
-            b"of version 9, this program reads version 1",
-        ),
-        (lambda file: b"GGUF" + file[4:], b"not a file of weights"),
-        (lambda file: file[:-64], b"its sizes do not agree"),
-        (lambda file: file[:20] + struct.pack("<i", 99) + file[24:], b"its sizes do not agree"),
-        (lambda file: file[:20] + struct.pack("<i", -1) + file[24:], b"its sizes do not agree"),
+        (_with(4, 9), b"weights of version 9, this program reads version 1"),
+        (_with(0, 7), b"not a file of weights"),
+        (lambda file: file[:-512], b"its sizes do not agree"),
+        (_with(20, 15), b"ends too early"),
+        (_with(20, 1), b"its sizes do not agree"),
+        (_with(20, -1), b"its sizes do not agree"),
+        (_with(12, 281), b"a token of 0 bytes"),
         (lambda file: file[:10], b"too short"),
+        (lambda file: b"", b"empty"),
     ],
-    ids=["version", "magic", "cut", "layers", "negative", "empty"],
+    ids=["version", "magic", "cut", "deep", "flat", "negative", "vocabulary", "short", "empty"],
 )
 def test_bad_files_are_refused(
     program: Path, tmp_path: Path, change: Callable[[bytes], bytes], said: bytes
