@@ -5,9 +5,9 @@
  *     tiled WEIGHTS PROMPT TOKENS SEED
  *
  * The same text, token by token. Rows of matrices are read in order and pass through one tile of
- * the size of a flash page, so that each page of them is read once a token. Rows of tables and texts
- * of tokens, read here and there, pass through small slots. All else stays in RAM, the cache of keys
- * and values among it.
+ * the size of a flash page, so that each page of them is read once a token. Rows of tables and
+ * texts of tokens, read here and there, pass through small slots. All else stays in RAM, the cache
+ * of keys and values among it.
  */
 #define TILED
 #include <fcntl.h>

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llm_reference import Reference
+from runs import own_cache as own_cache
+from runs import run_json
 
 from examples.llm import corpus, export, model, ngram, tokens, train
 from nandwich import paths
@@ -30,7 +32,7 @@ _TABLE = model.Shape(
 @pytest.fixture(scope="module", params=["llm", "tiled"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """llm.c or tiled.c, with a check of every sum that leaves its type."""
-    path = tmp_path_factory.mktemp("llm") / request.param
+    path = tmp_path_factory.mktemp("llm") / str(request.param)
     command = ["clang-19", "-O1", "-g", "-fsanitize=undefined,address", "-fno-sanitize-recover"]
     source = _SOURCES / f"{request.param}.c"
     subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-o", path, source], check=True)
@@ -74,6 +76,16 @@ def test_same_tokens_as_the_reference(
     found = Reference(weights.read_bytes()).generate(prompt, 50, seed)
     assert len(set(found)) > 10
     assert result.stdout == b"the page" + tokens.decode(_VOCABULARY, found) + b"\n"
+
+
+def test_same_tokens_in_virtual_memory(tmp_path: Path) -> None:
+    """Goal: mapped weights and a cache in virtual memory give the text of a native run."""
+    weights = tmp_path / "weights.bin"
+    weights.write_bytes(_file(_TABLE))
+    program = ["--", str(weights), "the page", "20", "1"]
+    value = run_json(_SOURCES / "llm.c", "--ram", "16K", "--once", *program)
+    assert value["identical"] is True
+    assert value["vm"]["mapped"] > 0
 
 
 def test_score_is_what_the_reference_says(program: Path, tmp_path: Path) -> None:
