@@ -13,14 +13,10 @@
  * Scores and logits count in 2^-8 and are exponents of two, so that a softmax takes a table of 256
  * powers. Sums fit 32 bits within the limits below; a sum times a scale takes 64.
  */
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     VERSION = 1,
@@ -67,7 +63,12 @@ struct layer {
     int32_t levels[LEVELS]; /* of its weights, in 2^-16 */
 };
 
-#ifndef TILED /* tiled.c reads the file by hand instead */
+#ifndef TILED /* tiled.c has another way to the file */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 struct file {
     const uint8_t *bytes;
     uint32_t size;

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llm_reference import Reference
+from runs import invoke, run_json
 from runs import own_cache as own_cache
-from runs import run_json
 
 from examples.llm import corpus, export, model, ngram, tokens, train
 from nandwich import paths
@@ -86,6 +86,41 @@ def test_same_tokens_in_virtual_memory(tmp_path: Path) -> None:
     value = run_json(_SOURCES / "llm.c", "--ram", "16K", "--once", *program)
     assert value["identical"] is True
     assert value["vm"]["mapped"] > 0
+
+
+_HELD = """
+#define TILED
+#include <stdint.h>
+struct file { uint32_t size; };
+static const uint8_t weights[] __attribute__((aligned(4))) = { %s };
+static const char *open_file(struct file *file, const char *name)
+{
+    (void)name;
+    file->size = sizeof(weights);
+    return 0;
+}
+static const void *part(struct file *file, uint32_t offset, uint32_t bytes)
+{
+    (void)file, (void)bytes;
+    return weights + offset;
+}
+#include "%s"
+"""
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
+def test_same_tokens_on_boards(tmp_path: Path, target: str) -> None:
+    """Goal: processors of 32 bits count as this host does; weights stand in the program."""
+    content = _file(_TABLE)
+    source = tmp_path / "held.c"
+    source.write_text(_HELD % (",".join(map(str, content)), _SOURCES / "llm.c"))
+    arguments = ["--target", target, "--ram", "16K", "--quiet"]
+    result = invoke(source, *arguments, "--", "weights", "the page", "8", "4")
+    assert result.exit_code == 0, result.output
+    prompt = tokens.encode(_VOCABULARY, b"the page")
+    found = Reference(content).generate(prompt, 8, 4)
+    text = b"the page" + tokens.decode(_VOCABULARY, found) + b"\n"
+    assert result.stdout_bytes == text
 
 
 def test_score_is_what_the_reference_says(program: Path, tmp_path: Path) -> None:
