@@ -134,7 +134,7 @@ class Reference:
 
     def generate(self, prompt: list[int], count: int, seed: int) -> list[int]:
         """`count` tokens behind `prompt`, chosen as llm.c chooses them."""
-        state = seed * 2 + 1
+        state = (seed * 2 + 1) * 0x9E3779B1 % 2**32
         for token in [0, *prompt]:
             logits = self.forward(token)
         found: list[int] = []
