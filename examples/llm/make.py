@@ -24,7 +24,7 @@ from nandwich import paths
 HERE = Path(__file__).resolve().parent
 SCRIPTS = ("corpus.py", "export.py", "model.py", "tokens.py", "train.py")
 """What the weights depend on, beside the corpus."""
-PROMPT = "The page of a block"
+PROMPT = "A block is erased"
 TOKENS = 60
 SEED = 1
 PAGE = corpus.ROOT / "docs" / "figures" / "llm.md"
