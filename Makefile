@@ -23,6 +23,12 @@ demo: ## a photograph decoded in 32 KB of RAM (PHOTO=any.jpg)
 	@tools/build release
 	@tools/demo
 
+.PHONY: llm
+llm: ## two language models trained (15 minutes, once), and a text of each in 64 KB of RAM
+	@tools/setup
+	@tools/build release
+	$(BIN)/python -m examples.llm.make
+
 .PHONY: test
 test: ## every test: C (plain and sanitized), Python, style
 	@tools/setup test
