@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 
 from lab.experiments import OURS, Answer, Report, Value, experiment
 from papers.tiering import _phone
-from papers.tiering._phone import APPS, FLASH, Model, Way
-from papers.tiering.habits import SETUP
+from papers.tiering._phone import FLASH, Model, Way
 
 USER = 1
 LEARNT_DAYS = 7
@@ -106,7 +105,9 @@ def _one(found: Found, name: str, *, wins: bool) -> Answer:
     )
 
 
-def _most(found: Found, part: str, claim: str, ahead: Callable[[Mapping[str, Speed]], bool]) -> Answer:
+def _most(
+    found: Found, part: str, claim: str, ahead: Callable[[Mapping[str, Speed]], bool]
+) -> Answer:
     """In how many cases somebody is ahead."""
     names = [name for name, speeds in found.items() if ahead(speeds)]
     return Answer(
@@ -135,8 +136,9 @@ def _answers(found: Found) -> list[Answer]:
             found,
             "lru",
             "vFlash with LRU in what is not reserved is faster than both",
-            lambda speeds: speeds[BOTH].together
-            > max(speeds[VFLASH].together, speeds[RIVAL].together),
+            lambda speeds: (
+                speeds[BOTH].together > max(speeds[VFLASH].together, speeds[RIVAL].together)
+            ),
         ),
     ]
 
@@ -157,11 +159,8 @@ def _told(name: str, one: Speed) -> str:
 def cases(quick: bool) -> Report:
     """Cases by policies."""
     names = (BY_MODEL, FAVOURED) if quick else tuple(CASES)
-    found = {
-        name: {told: speed(CASES[name], way) for told, way in WAYS.items()} for name in names
-    }
+    found = {name: {told: speed(CASES[name], way) for told, way in WAYS.items()} for name in names}
     rows: list[list[Value]] = [
-        [name, *(_told(name, one) for one in speeds.values())]
-        for name, speeds in found.items()
+        [name, *(_told(name, one) for one in speeds.values())] for name, speeds in found.items()
     ]
     return Report(_answers(found), ["applications / together", *WAYS], rows, page=True)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from lab.experiments import NOT_JUDGED, OURS, Answer, Report, Value, experiment
 from papers.tiering import _phone
 from papers.tiering._phone import FLASH, Model, Outcome, Way
-from papers.tiering.habits import SETUP
 
 DAYS, UNUSED = 6, range(1, 5)
 SPANS = {"first day": 1, "six days": DAYS}
@@ -50,7 +49,6 @@ def _more(quick: bool, days: int) -> int:
     published="at most 0",
     unit="sectors",
     where=OURS,
-    judges_quick=True,
     setup=f"as VF-10, three users, but {DAYS} days of which {UNUSED.start + 1} to {UNUSED.stop} "
     "are unused; LRU keeps one slot in 16 free in idle time; a sector that is in the NVM at the "
     "end counts for nobody",
