@@ -20,15 +20,15 @@
  * the application that is not to run for the longest time; if there is no such sector, what was
  * updated, of the one with the fewest predicted updates among those furthest away. Oldest first.
  *
- * WITH LRU (ours) what is reserved is a claim, not a gap: until its application comes anybody may use
- * it. While nothing is predicted the policy does what tier_lrfu.h does with NW_TIER_LRU.
+ * WITH LRU (ours) what is reserved is a claim, not a gap: until its application comes anybody may
+ * use it. While nothing is predicted the policy does what tier_lrfu.h does with NW_TIER_LRU.
  *
  * The policy has no clock: set now_s before requests. What it learnt is lost with power.
  *
- * RAM: nw_tier_habit_ram_bytes(): 8 bytes a slot (with lru 12), 4 an application, period and day, 20 an
- * application, 2 bits a sector if asked for. 16 MB in sectors of 4 KiB, 100 applications, a week:
- * 100 KB. Cost of each call: some 20 steps; of `ahead` a look at each application. When a period
- * begins: applications x (applications + periods x days).
+ * RAM: nw_tier_habit_ram_bytes(): 8 bytes a slot, 12 with lru; 4 an application, period and day,
+ * 20 an application, 2 bits a sector if asked for. 16 MB in sectors of 4 KiB, 100 applications, a
+ * week: 100 KB. Cost of each call: some 20 steps; of `ahead`, and with lru of `victim`, a look at
+ * each application. When a period begins: applications x (applications + periods x days).
  */
 #ifndef NANDWICH_TIER_HABIT_H
 #define NANDWICH_TIER_HABIT_H
@@ -50,9 +50,9 @@ struct nw_tier_habit_config {
                         * and only those in the NVM are updates */
     uint16_t least_free; /* slots that idle keeps free, whatever is predicted; 0: as published: on a
                           * first day nothing is, so nothing leaves */
-    uint8_t lru; /* 1: what is not reserved is LRU's: a write always goes in, and without a free slot
-                  * the sector used least lately leaves, of an application that holds more than is
-                  * reserved for it; so does what least_free asks for. Ours */
+    uint8_t lru; /* 1: what is not reserved is LRU's: a write always goes in, and without a free
+                  * slot the sector used least lately leaves, of an application that holds more
+                  * than is reserved for it; so it does for least_free. Ours */
     uint8_t inter_only; /* 1: who is served first is no question of updates but of numbers */
 };
 
