@@ -170,4 +170,5 @@ def cases(quick: bool) -> Report:
     rows: list[list[Value]] = [
         [name, *(_told(name, one) for one in speeds.values())] for name, speeds in found.items()
     ]
-    return Report(_answers(found, users), ["applications / together", *WAYS], rows, page=True)
+    columns = ["times flash alone: mean of applications / all requests together", *WAYS]
+    return Report(_answers(found, users), columns, rows, page=True)
