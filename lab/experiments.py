@@ -51,6 +51,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lab.pages import row
 from nandwich import files, plots
 from nandwich.errors import NandwichError, RunError
 
@@ -122,6 +123,7 @@ class Report:
     columns: Sequence[str]
     rows: Sequence[Sequence[Value]]
     draw: plots.Draw | None = None
+    page: bool = False  # the table as a page of the docs too
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ def experiment(
 
 
 def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result], str]:
-    """Run one experiment; write out/ID.csv and out/ID.svg.
+    """Run one experiment; write out/ID.csv, and what its report has of out/ID.svg and out/ID.md.
 
     Gives its results and, when it broke without a sentence of its own, the traceback: an error is a
     result too, so that the experiments after it still run.
@@ -281,10 +283,17 @@ def _write_files(chosen: Experiment, report: Report, out: Path, title: str) -> N
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(report.columns)
-    for row in report.rows:
-        if len(row) != len(report.columns):
-            raise ValueError(f"{chosen.id}: a row of {len(row)} under {len(report.columns)} heads")
-        writer.writerow(row)
+    for cells in report.rows:
+        if len(cells) != len(report.columns):
+            raise ValueError(
+                f"{chosen.id}: a row of {len(cells)} under {len(report.columns)} heads"
+            )
+        writer.writerow(cells)
     files.replace(out / f"{chosen.id}.csv", text.getvalue().encode())
+    if report.page:
+        lines = [row(*report.columns), row(*["---"] * len(report.columns))]
+        lines += [row(*cells) for cells in report.rows]
+        text_of_page = "\n".join([f"# {chosen.id}", "", title, "", *lines, ""])
+        files.replace(out / f"{chosen.id}.md", text_of_page.encode())
     if report.draw is not None:
         plots.write_svg(out / f"{chosen.id}.svg", report.draw, title=title)

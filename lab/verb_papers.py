@@ -125,7 +125,7 @@ def command(
         raise InputError("no experiments in papers/")
     if out is None:
         out = ROOT / "build" / ("papers-quick" if quick else "papers")
-    written = [out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg")]
+    written = [out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg", "md")]
     output.check_apart((), (*written, page, json_target))
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -210,6 +210,9 @@ static void link(struct nw_tier_habit *habit, uint16_t slot, uint16_t app, uint8
     habit->older[ring] = slot;
     habit->owner[slot] = app;
     habit->updated[slot] = updated;
+    if (habit->config.lru != 0) {
+        habit->used_at[slot] = ++habit->uses;
+    }
     if (habit->app[app].held++ < habit->app[app].grant) {
         habit->reserved--;
     }
@@ -238,6 +241,7 @@ static int start(struct nw_tier_policy *policy, uint16_t slots)
     }
     habit->slots = slots;
     habit->used = 0;
+    habit->uses = 0;
     memset(habit->app, 0, (habit->config.apps + 1U) * sizeof *habit->app);
     memset(habit->sectors, 0, table * sizeof *habit->sectors);
     memset(habit->updates, 0, table * sizeof *habit->updates);
@@ -268,7 +272,8 @@ static int admit(struct nw_tier_policy *policy, const struct nw_tier_ask *ask)
     }
     keep_time(habit);
     note(habit, ask, 0);
-    return free > 0 && (app->held < app->grant || free > habit->reserved);
+    return habit->config.lru != 0 ||
+           (free > 0 && (app->held < app->grant || free > habit->reserved));
 }
 
 static void entered(struct nw_tier_policy *policy, uint16_t slot, const struct nw_tier_ask *ask)
@@ -283,13 +288,15 @@ static void touched(struct nw_tier_policy *policy, uint16_t slot, const struct n
 {
     struct nw_tier_habit *habit = habit_of(policy);
 
-    if (ask->write == 0) {
-        return;
+    if (ask->write != 0) {
+        keep_time(habit);
+        note(habit, ask, 1);
+        unlink_slot(habit, slot);
+        link(habit, slot, app_of(habit, ask), 1);
+    } else if (habit->config.lru != 0) {
+        unlink_slot(habit, slot);
+        link(habit, slot, habit->owner[slot], habit->updated[slot]);
     }
-    keep_time(habit);
-    note(habit, ask, 1);
-    unlink_slot(habit, slot);
-    link(habit, slot, app_of(habit, ask), 1);
 }
 
 static void left(struct nw_tier_policy *policy, uint16_t slot)
@@ -300,11 +307,32 @@ static void left(struct nw_tier_policy *policy, uint16_t slot)
     habit->used--;
 }
 
+/* The slot used least lately, of applications that hold more than is reserved for them: each ring
+ * has its oldest first. */
+static uint16_t least_lately(const struct nw_tier_habit *habit)
+{
+    uint16_t best = NW_TIER_NONE;
+
+    for (uint16_t ring = ring_of(habit, 0, 0); ring <= ring_of(habit, habit->config.apps, 1);
+         ring++) {
+        uint16_t slot = habit->newer[ring];
+
+        if (slot != ring &&
+            habit->app[habit->owner[slot]].held > habit->app[habit->owner[slot]].grant &&
+            (best == NW_TIER_NONE ||
+             habit->uses - habit->used_at[slot] > habit->uses - habit->used_at[best])) {
+            best = slot;
+        }
+    }
+    return best;
+}
+
 static uint16_t victim(struct nw_tier_policy *policy, const struct nw_tier_ask *ask)
 {
-    (void)policy;
+    const struct nw_tier_habit *habit = habit_of(policy);
+
     (void)ask;
-    return NW_TIER_NONE;
+    return habit->config.lru != 0 ? least_lately(habit) : NW_TIER_NONE;
 }
 
 /* Periods until it runs: nobody never does, and who runs now is nearest. */
@@ -346,9 +374,11 @@ static uint16_t ahead(struct nw_tier_policy *policy, uint16_t free)
     for (uint16_t i = 1; i <= habit->config.apps; i++) {
         needed += habit->app[i].next_sectors;
     }
-    needed = needed > habit->config.least_free ? needed : habit->config.least_free;
-    if (free >= needed || habit->used == 0) {
+    if ((free >= needed && free >= habit->config.least_free) || habit->used == 0) {
         return NW_TIER_NONE;
+    }
+    if (free >= needed && habit->config.lru != 0) {
+        return least_lately(habit);
     }
     uint16_t app = furthest(habit, updated);
     if (app == MOST) {
@@ -385,6 +415,7 @@ static int place(struct nw_tier_habit *habit, const struct nw_tier_habit_config 
     habit->rows = (uint32_t)habit->config.days * habit->config.periods;
     size_t table = (size_t)habit->rows * config->apps;
     habit->app = NW_RAM_TAKE(ram, struct nw_tier_app, config->apps + 1U);
+    habit->used_at = NW_RAM_TAKE(ram, uint32_t, config->lru != 0 ? config->slots : 0U);
     habit->sectors = NW_RAM_TAKE(ram, uint16_t, table);
     habit->updates = NW_RAM_TAKE(ram, uint16_t, table);
     habit->older = NW_RAM_TAKE(ram, uint16_t, rings);

@@ -17,6 +17,7 @@ not say and we choose stands in Model and in APPS; Model's numbers are varied, o
 
 import random
 import struct
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
@@ -111,6 +112,8 @@ class Model:
     journal: float = 0.1  # of the journal
     tags: str = "carried"  # of writes; or "lost": the flusher's, or "inferred" from reads
     blocks: int = 2600  # of the chip, 512 KB each
+    order: str = "skewed"  # of the pages that are updated; or "even", or "in turn"
+    unused: range = range(0)  # days on which nobody takes the phone in hand
 
 
 BASE = Model()
@@ -168,6 +171,7 @@ class _Place:
     pages: int
     hot: int
     written: int = 0  # pages appended
+    turn: int = 0  # the page that is updated next, in turn
 
     def append(self, count: int) -> int:
         room = self.pages - self.hot
@@ -176,6 +180,15 @@ class _Place:
         at = self.first + self.hot + self.written % room
         self.written += count
         return at
+
+    def hit(self, count: int, order: str, draw: random.Random) -> int:
+        """Where so many pages lie that are updated, or read of those."""
+        if order == "in turn":
+            at = self.turn
+            self.turn = (at + count) % self.hot
+        else:
+            at = int(self.hot * draw.random() ** (2 if order == "skewed" else 1))
+        return self.first + min(self.hot - count, at)
 
 
 @dataclass
@@ -227,7 +240,7 @@ class _Month:
         small = min(app.mean_kb / 4, 2.0)
         if draw.random() < share:
             count = min(_pages(draw, small), place.hot)
-            at = place.first + min(place.hot - count, int(place.hot * draw.random() ** 2))
+            at = place.hit(count, self.model.order, draw)
         else:
             rest = (app.mean_kb / 4 - share * small) / (1 - share)
             count = _pages(draw, max(1.0, rest))
@@ -245,7 +258,7 @@ class _Month:
         count = _pages(draw, app.mean_kb / 4)
         if draw.random() < self.model.own_reads:
             count = min(count, place.hot)
-            at = place.first + min(place.hot - count, int(place.hot * draw.random() ** 2))
+            at = place.hit(count, self.model.order, draw)
         else:
             at = place.first + draw.randrange(place.pages - count)
         self.writer.put(now_ns, at, count, 0, number + 1, _DATA)
@@ -271,6 +284,8 @@ class _Month:
     def play(self) -> bytes:
         model, draw = self.model, self.draw
         for day in range(model.days):
+            if day in model.unused:
+                continue
             for number, app in enumerate(APPS):
                 a_day = model.requests_a_day * (app.reads + app.writes) / _ALL_REQUESTS
                 sessions = app.hours * model.regular + model.stray
@@ -305,6 +320,7 @@ class Way:
     tier: str = ""  # a policy of `nandwich replay`; none: flash alone
     prepare: str = "idle"
     idle: bool = True
+    nvm_bytes: int = NVM_BYTES
 
 
 FLASH = Way()
@@ -318,11 +334,12 @@ HARC = Way("harc")
 JOINED = Way("class+habit")
 OURS = Way("class+harc")
 ROOM = Way("habit-room")
+HABIT_LRU = Way("habit-lru")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a month."""
+    """What came of a month; of applications from some day on."""
 
     apps: tuple[dict[str, int], ...]
     hours: tuple[dict[str, int], ...]
@@ -385,10 +402,13 @@ class Outcome:
 
 
 @lru_cache(maxsize=4)
-def month(user: int, model: Model) -> _native.Requests:
-    """A user's month."""
-    sectors = _device(model).sectors - 1
-    return _native.Requests(_Month(model, user, sectors).play())
+def month(user: int, model: Model) -> tuple[_native.Requests, list[int]]:
+    """A user's month, and how many requests come before each day."""
+    made = _Month(model, user, _device(model).sectors - 1)
+    requests = _native.Requests(made.play())
+    times = [now_ns for now_ns, _ in made.writer.packed]
+    day_ns = DAY_HOURS * HOUR_NS
+    return requests, [bisect_left(times, day * day_ns) for day in range(model.days)]
 
 
 def _device(model: Model) -> _native.ReplayDevice:
@@ -396,16 +416,18 @@ def _device(model: Model) -> _native.ReplayDevice:
 
 
 @cache
-def run(user: int, model: Model, way: Way) -> Outcome:
-    """A user's month on a device that was written full before."""
+def run(user: int, model: Model, way: Way, after: int = 0) -> Outcome:
+    """A user's month on a device that was written full before; what applications asked for counts
+    from day `after` on."""
     device = _device(model)
     if way.tier:
         device.put_tier(
-            _native.Part.named("PCM-16M"), way.tier, bytes=NVM_BYTES, apps=FLUSHER, lambda_=66
+            _native.Part.named("PCM-16M"), way.tier, bytes=way.nvm_bytes, apps=FLUSHER, lambda_=66
         )
+    requests, before = month(user, model)
     player = _native.Replay(
         device,
-        month(user, model),
+        requests,
         precondition=950,
         arrivals=True,
         idle=way.idle,
@@ -415,13 +437,17 @@ def run(user: int, model: Model, way: Way) -> Outcome:
     )
     while player.precondition(1 << 20):
         pass
+    if before[after] > 0:
+        player.run(before[after])
+    left_out = player.shares("app")
     while player.run(1 << 20):
         pass
     if any(not left <= right <= left + slack for _, left, right, slack in player.laws()):
         raise AssertionError("the books of the replay do not balance")
     result = player.result()
+    apps = zip(player.shares("app"), left_out, strict=True)
     return Outcome(
-        tuple(player.shares("app")),
+        tuple({key: of[key] - out[key] for key in of} for of, out in apps),
         tuple(player.shares("hour")),
         {key: value for key, value in result.items() if isinstance(value, int)},
         result["layer"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""VF-10, VF-13, VF-16, VF-gc: habits of applications and a little NVM, on a month by model.
+"""VF-10, VF-13 to VF-16, VF-gc: habits of applications and a little NVM, on a month by model.
 
 Chen, PhD thesis, PolyU 2016, chapter 3; the model and what is ours in it: _phone.py. Time is that
 in which a request has arrived and those before it are done; speed is sectors in that time, of each
@@ -366,15 +366,67 @@ def energy(quick: bool) -> Report:
             for part, name, outcome in (("bound", "ours", ours), ("vflash-bound", "vFlash", vflash))
         ),
     ]
+    columns, rows = _energy_table(1, model, WAYS)
+    return Report(answers, columns, rows, lambda axes: _draw_energy(rows, axes))
+
+
+def _energy_table(user: int, model: Model, ways: Mapping[str, Way]) -> tuple[list[str], Rows]:
+    flash = _phone.run(user, model, FLASH)
     rows: list[list[Value]] = []
-    for name, way in WAYS.items():
-        outcome = _phone.run(1, model, way)
+    for name, way in ways.items():
+        outcome = _phone.run(user, model, way)
         share = round(outcome.energy_pj / flash.energy_pj, 4)
         parts = [round(joules, 2) for joules in outcome.joules().values()]
         rows.append([name, outcome.energy_pj // 10**9, share, *parts])
     columns = ["way", "energy, mJ", "of flash alone"]
-    columns += [f"{name}, J" for name in flash.joules()]
-    return Report(answers, columns, rows, lambda axes: _draw_energy(rows, axes))
+    return [*columns, *(f"{name}, J" for name in flash.joules())], rows
+
+
+def _energy_of(user: int, quick: bool) -> Report:
+    """Of a user of whom the thesis has no number."""
+    model, _ = _base(quick)
+    rivals = {"flash alone": FLASH, "the NVM under LRFU": _phone.LRFU}
+    saved = {name: _saved(user, model, VFLASH, way) for name, way in rivals.items()}
+    spent = _spent("vFlash", _phone.run(user, model, VFLASH))
+    answers = [
+        Answer(
+            round(saved[name], 2),
+            verdict=NOT_JUDGED,
+            why=f"a bar without a number; {spent}",
+            part=part,
+            claim=f"I/O energy saved by vFlash against {name}, user {user}",
+        )
+        for part, name in (("", "flash alone"), ("lrfu", "the NVM under LRFU"))
+    ]
+    ways = {name: WAYS[name] for name in ("flash", "lrfu on demand", "vFlash", "ours")}
+    columns, rows = _energy_table(user, model, ways)
+    return Report(answers, columns, rows)
+
+
+@experiment(
+    "VF-14",
+    claim="I/O energy saved by vFlash, second user",
+    published="drawn only",
+    unit="%",
+    where="figure 3.14",
+    setup=SETUP,
+)
+def energy_of_second(quick: bool) -> Report:
+    """As VF-13."""
+    return _energy_of(2, quick)
+
+
+@experiment(
+    "VF-15",
+    claim="I/O energy saved by vFlash, third user",
+    published="drawn only",
+    unit="%",
+    where="figure 3.15",
+    setup=SETUP,
+)
+def energy_of_third(quick: bool) -> Report:
+    """As VF-13."""
+    return _energy_of(3, quick)
 
 
 def _draw_preparation(rows: Rows, axes: "Axes") -> None:

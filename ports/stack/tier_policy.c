@@ -37,6 +37,8 @@ const struct nw_tier_kind nw_tier_kinds[] = {
      NW_TIER_NEEDS_APPS | NW_TIER_INTER_ONLY},
     {"habit-room", "the same, and idle always keeps one slot in 16 free", 0, NW_TIER_BY_HABIT,
      NW_TIER_NEEDS_APPS | NW_TIER_LEAST_FREE},
+    {"habit-lru", "the same, and what is not reserved is in lru's order", 0, NW_TIER_BY_HABIT,
+     NW_TIER_NEEDS_APPS | NW_TIER_LEAST_FREE | NW_TIER_REST_LRU},
     {"class", "metadata of file systems alone", 0, NW_TIER_BY_NOBODY, NW_TIER_NEEDS_CONTENT},
     {"class+lrfu", "metadata first, lrfu in what is left", LAMBDA, NW_TIER_BY_LRFU,
      NW_TIER_NEEDS_CONTENT | NW_TIER_HAS_LAMBDA},
@@ -97,11 +99,13 @@ static int open_harc(struct nw_tier_policies *made, const struct nw_tier_policy_
 static int open_habit(struct nw_tier_policies *made, const struct nw_tier_kind *kind,
                       const struct nw_tier_policy_choice *choice, struct nw_why *why)
 {
+    uint16_t one_in_16 = (uint16_t)((choice->slots + 15U) / 16U); /* as LRFU has it */
     struct nw_tier_habit_config config = {
         .slots = choice->slots,
         .apps = choice->apps != 0 ? choice->apps : APPS,
         .sectors = choice->sectors,
-        .least_free = (kind->flags & NW_TIER_LEAST_FREE) != 0 ? choice->slots / 16U : 0U,
+        .least_free = (kind->flags & NW_TIER_LEAST_FREE) != 0 ? one_in_16 : 0U,
+        .lru = (kind->flags & NW_TIER_REST_LRU) != 0,
         .inter_only = (kind->flags & NW_TIER_INTER_ONLY) != 0};
     size_t bytes = nw_tier_habit_ram_bytes(&config);
     int result = nw_tier_habit_open(&made->habit, &config, take(made, 0, bytes), bytes);

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,18 @@ def test_holding_and_differing_claims_end_well(
     assert "A1, tolerance: none: exact counts" in result.stdout
     assert "A2 differs: another chip" in result.stdout
     assert (tmp_path / "A1.csv").read_text() == "n,value\n1,2.5\n2,3\n"
+    assert not (tmp_path / "A1.md").exists()
+
+
+def test_a_table_as_a_page(tmp_path: Path) -> None:
+    """Goal: an experiment writes its table for the docs itself, under its id and verdict."""
+    paged = replace(holding, run=lambda quick: replace(holding.run(quick), page=True))
+    experiments.perform(paged, quick=False, out=tmp_path)
+    lines = (tmp_path / "A1.md").read_text().splitlines()
+    assert (lines[0], lines[-4:]) == (
+        "# A1", ["| n | value |", "| --- | --- |", "| 1 | 2.5 |", "| 2 | 3 |"]
+    )  # fmt: skip
+    assert "holds" in " ".join(lines[2:-4])
 
 
 @pytest.mark.parametrize("id", ["B1", "B2", "B3"])

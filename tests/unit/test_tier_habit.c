@@ -66,6 +66,20 @@ static void write_again(uint16_t slot, uint32_t sector, uint16_t app)
     habit.policy.ops->touched(&habit.policy, slot, &ask);
 }
 
+static void read_again(uint16_t slot, uint32_t sector)
+{
+    struct nw_tier_ask ask = {.sector = sector, .app = 1, .write = 0};
+
+    habit.policy.ops->touched(&habit.policy, slot, &ask);
+}
+
+static uint16_t victim(void)
+{
+    struct nw_tier_ask ask = {.sector = 1, .app = 1, .write = 1};
+
+    return habit.policy.ops->victim(&habit.policy, &ask);
+}
+
 static void leave(uint16_t slot)
 {
     habit.policy.ops->left(&habit.policy, slot);
@@ -231,6 +245,39 @@ static void test_order(void **state)
     assert_int_equal(habit.owner[ahead()], 3);
 }
 
+/* Goal: with lru anybody uses what is reserved, until the one comes whom it is reserved for: then
+ * the sectors of others leave, used least lately first, and its own stay. */
+static void test_rest_is_lru(void **state)
+{
+    struct nw_tier_habit_config config = small;
+    uint16_t slot[SLOTS];
+
+    (void)state;
+    config.lru = 1;
+    open_habit(&config, 0);
+    come_to(0, 2);
+    run(1, 25, 0);
+    come_to(1, 2);
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        slot[i] = put(500U + i, 2);
+        assert_int_not_equal(slot[i], NW_TIER_NONE);
+    }
+    assert_int_equal(habit.app[1].grant, 25);
+    write_again(slot[0], 500, 2);
+    read_again(slot[1], 501);
+    for (uint32_t i = 0; i < 25U; i++) {
+        assert_int_equal(victim(), slot[i + 2U]);
+        leave(victim());
+        assert_int_not_equal(put(700U + i, 1), NW_TIER_NONE);
+    }
+    assert_int_equal(victim(), slot[27]); /* the sector after those that left */
+    for (uint32_t i = 27; i < SLOTS + 2U; i++) {
+        assert_int_equal(victim(), slot[i % SLOTS]);
+        leave(victim());
+    }
+    assert_int_equal(victim(), NW_TIER_NONE); /* what is left is reserved */
+}
+
 /* At random against the definition. */
 struct plain {
     uint16_t app;
@@ -241,6 +288,21 @@ struct plain {
 
 static struct plain plain[SLOTS];
 
+static uint16_t plain_victim(void)
+{
+    uint16_t best = NW_TIER_NONE;
+
+    for (uint16_t slot = 0; slot < SLOTS && habit.config.lru != 0; slot++) {
+        const struct nw_tier_app *app = &habit.app[plain[slot].app];
+
+        if (plain[slot].held && app->held > app->grant &&
+            (best == NW_TIER_NONE || plain[slot].order < plain[best].order)) {
+            best = slot;
+        }
+    }
+    return best;
+}
+
 static uint16_t plain_ahead(void)
 {
     uint16_t best = NW_TIER_NONE;
@@ -248,6 +310,9 @@ static uint16_t plain_ahead(void)
 
     for (uint16_t i = 1; i <= APPS; i++) {
         needed += habit.app[i].next_sectors;
+    }
+    if (free_count >= needed && free_count < habit.config.least_free) {
+        return plain_victim();
     }
     for (uint16_t slot = 0; slot < SLOTS && free_count < needed; slot++) {
         const struct plain *one = &plain[slot];
@@ -314,6 +379,9 @@ static void step(struct nw_random *random, uint32_t order)
     } else if (dice < 6U && plain[slot].held) {
         write_again(slot, 500U + slot, app);
         plain[slot] = (struct plain){app > APPS ? 0 : app, 1, 1, order};
+    } else if (dice < 7U && plain[slot].held) {
+        read_again(slot, 500U + slot);
+        plain[slot].order = habit.config.lru != 0 ? order : plain[slot].order;
     } else {
         slot = put(nw_random_below(random, 1200), app);
         if (slot != NW_TIER_NONE) {
@@ -324,19 +392,23 @@ static void step(struct nw_random *random, uint32_t order)
 
 static void test_random(void **state)
 {
+    struct nw_tier_habit_config config = small;
     uint32_t left_ahead = 0;
 
     (void)state;
     for (uint32_t seed = 0; seed < 20U; seed++) {
         struct nw_random random;
 
+        config.lru = seed % 2U != 0;
+        config.least_free = config.lru != 0 ? 5 : 0;
         nw_random_seed(&random, seed);
         memset(plain, 0, sizeof plain);
-        open_habit(&small, nw_random_below(&random, 10000));
+        open_habit(&config, nw_random_below(&random, 10000));
         for (uint32_t i = 0; i < 5000U; i++) {
             step(&random, i);
             uint16_t slot = ahead();
             assert_int_equal(slot, plain_ahead());
+            assert_int_equal(victim(), plain_victim());
             if (slot != NW_TIER_NONE && nw_random_below(&random, 2) != 0) {
                 leave(slot);
                 plain[slot].held = 0;
@@ -393,6 +465,9 @@ static void test_open(void **state)
     assert_int_equal(nw_tier_habit_ram_bytes(&config), 0);
     config = (struct nw_tier_habit_config){.slots = 3855, .apps = 100}; /* 16 MB of 4 KiB */
     assert_in_range(nw_tier_habit_ram_bytes(&config), 95000, 100000);
+    size_t published = nw_tier_habit_ram_bytes(&config);
+    config.lru = 1;
+    assert_int_equal(nw_tier_habit_ram_bytes(&config), published + 4U * config.slots);
 }
 
 int main(void)
@@ -401,7 +476,8 @@ int main(void)
         cmocka_unit_test(test_room_without_a_prediction),
         cmocka_unit_test(test_first_day),   cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_served_first), cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_order),       cmocka_unit_test(test_random),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_rest_is_lru),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_tags_in_nvm), cmocka_unit_test(test_open),
     };
 

@@ -20,12 +20,15 @@
  * the application that is not to run for the longest time; if there is no such sector, what was
  * updated, of the one with the fewest predicted updates among those furthest away. Oldest first.
  *
+ * WITH LRU (ours) what is reserved is a claim, not a gap: until its application comes anybody may
+ * use it. While nothing is predicted the policy does what tier_lrfu.h does with NW_TIER_LRU.
+ *
  * The policy has no clock: set now_s before requests. What it learnt is lost with power.
  *
- * RAM: nw_tier_habit_ram_bytes(): 8 bytes a slot, 4 an application, period and day, 20 an
- * application, 2 bits a sector if asked for. 16 MB in sectors of 4 KiB, 100 applications, a week:
- * 100 KB. Cost of each call: some 20 steps; of `ahead` a look at each application. When a period
- * begins: applications x (applications + periods x days).
+ * RAM: nw_tier_habit_ram_bytes(): 8 bytes a slot, 12 with lru; 4 an application, period and day,
+ * 20 an application, 2 bits a sector if asked for. 16 MB in sectors of 4 KiB, 100 applications, a
+ * week: 100 KB. Cost of each call: some 20 steps; of `ahead`, and with lru of `victim`, a look at
+ * each application. When a period begins: applications x (applications + periods x days).
  */
 #ifndef NANDWICH_TIER_HABIT_H
 #define NANDWICH_TIER_HABIT_H
@@ -47,6 +50,9 @@ struct nw_tier_habit_config {
                         * and only those in the NVM are updates */
     uint16_t least_free; /* slots that idle keeps free, whatever is predicted; 0: as published: on a
                           * first day nothing is, so nothing leaves */
+    uint8_t lru; /* 1: what is not reserved is LRU's: a write always goes in, and without a free
+                  * slot the sector used least lately leaves, of an application that holds more
+                  * than is reserved for it; so it does for least_free. Ours */
     uint8_t inter_only; /* 1: who is served first is no question of updates but of numbers */
 };
 
@@ -73,8 +79,10 @@ struct nw_tier_habit {
     uint16_t *newer;
     uint16_t *owner; /* by slot */
     uint8_t *updated; /* by slot */
+    uint32_t *used_at; /* by slot, with lru: which of all uses was its last */
     uint8_t *known;   /* a bit a sector: written before */
     uint8_t *counted; /* a bit a sector: in this period */
+    uint32_t uses;
     uint32_t rows;    /* of the tables: days times periods */
     uint32_t period;  /* since the clock's zero */
     uint32_t since;   /* the first one */

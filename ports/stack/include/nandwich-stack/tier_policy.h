@@ -15,6 +15,7 @@ extern "C" {
 #define NW_TIER_HAS_LAMBDA 0x04U    /* lambda is free to choose */
 #define NW_TIER_INTER_ONLY 0x08U    /* of habit: inter_only */
 #define NW_TIER_LEAST_FREE 0x10U    /* of habit: least_free, one slot in 16 */
+#define NW_TIER_REST_LRU 0x20U      /* of habit: lru */
 
 /* Who places what is not metadata, or all. */
 enum nw_tier_rest { NW_TIER_BY_NOBODY, NW_TIER_BY_LRFU, NW_TIER_BY_HARC, NW_TIER_BY_HABIT };
