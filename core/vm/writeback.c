@@ -173,9 +173,9 @@ static int gather(struct nw_vm *vm, uint32_t unit)
 int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
 {
     uint32_t unit = page >> vm->unit_shift;
-    int error;
+    int error = vm->mapped != NULL ? vm->mapped->store(vm, page) : 1;
 
-    if (vm->mapped != NULL && (error = vm->mapped->store(vm, page)) <= 0) {
+    if (error <= 0) {
         return error;
     }
     if (vm->unit_shift != 0) {
