@@ -482,16 +482,6 @@ NW_LIBC(void *, mremap, (void *address, size_t before, size_t bytes, int flags, 
     return to;
 }
 
-/* Mappings of a file whose pages are the file's, one after another. */
-static struct mapping *next_of(struct mapping *one, const struct stat *file)
-{
-    while (one != NULL && (one->file < 0 || one->map.kind == NW_VM_MAP_PRIVATE ||
-                           one->device != file->st_dev || one->inode != file->st_ino)) {
-        one = one->next;
-    }
-    return one;
-}
-
 static void ignore(struct nw_vm *vm, int error, uintptr_t address)
 {
     (void)vm;
@@ -499,7 +489,7 @@ static void ignore(struct nw_vm *vm, int error, uintptr_t address)
     (void)address;
 }
 
-void nw_guest_map_end(void)
+void nw_guest_map_save(void)
 {
     void (*panic)(struct nw_vm *vm, int error, uintptr_t address) = nw_guest_vm.panic;
 
@@ -510,26 +500,29 @@ void nw_guest_map_end(void)
     nw_guest_vm.panic = panic;
 }
 
-void nw_guest_map_settle(int file)
+/* Calls `each` with the mappings of a file whose pages are the file's. */
+static void over_file(int file,
+                      void (*each)(struct mapping *mapping, uintptr_t begin, uintptr_t end))
 {
     struct stat now;
 
     if (mappings == NULL || fstat(file, &now) != 0) {
         return;
     }
-    for (struct mapping *one = mappings; (one = next_of(one, &now)) != NULL; one = one->next) {
-        sync_part(one, 0, one->map.bytes);
+    for (struct mapping *one = mappings; one != NULL; one = one->next) {
+        if (one->file >= 0 && one->map.kind != NW_VM_MAP_PRIVATE && one->device == now.st_dev &&
+            one->inode == now.st_ino) {
+            each(one, 0, one->map.bytes);
+        }
     }
+}
+
+void nw_guest_map_settle(int file)
+{
+    over_file(file, sync_part);
 }
 
 void nw_guest_map_changed(int file)
 {
-    struct stat now;
-
-    if (mappings == NULL || fstat(file, &now) != 0) {
-        return;
-    }
-    for (struct mapping *one = mappings; (one = next_of(one, &now)) != NULL; one = one->next) {
-        drop_part(one, 0, one->map.bytes);
-    }
+    over_file(file, drop_part);
 }

@@ -144,6 +144,8 @@ static int spawn(spawner start, pid_t *process, const char *path,
     posix_spawnattr_t own_attributes;
     char **list = take_list(arguments), **words = take_list(environment);
     pid_t own = 0;
+
+    nw_guest_map_save();
     int result = start(&own, nw_guest_text(&copy, path),
                        nw_guest_get_or_null(&own_actions, actions, sizeof own_actions),
                        nw_guest_get_or_null(&own_attributes, attributes, sizeof own_attributes),
@@ -170,11 +172,14 @@ static int spawn(spawner start, pid_t *process, const char *path,
 NW_SPAWN(posix_spawn)
 NW_SPAWN(posix_spawnp)
 
-/* A child of vfork() would run on this function's stack; a copy of the process does as well. */
-NW_LIBC(pid_t, vfork, (void))
+NW_LIBC(pid_t, fork, (void))
 {
+    nw_guest_map_save();
     return fork();
 }
+
+/* A child of vfork() would run on this function's stack; a copy of the process does as well. */
+NW_LIBC_ALIAS(pid_t, vfork, fork, (void));
 
 NW_LIBC(pid_t, wait4, (pid_t process, int *to, int options, struct rusage *used))
 {

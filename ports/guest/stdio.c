@@ -54,6 +54,8 @@ NW_LIBC(FILE *, fdopen, (int descriptor, const char *mode))
 NW_LIBC(FILE *, popen, (const char *command, const char *mode))
 {
     struct nw_guest_text line, how;
+
+    nw_guest_map_save();
     FILE *file = popen(nw_guest_text(&line, command), nw_guest_text(&how, mode));
 
     nw_guest_text_done(&line);

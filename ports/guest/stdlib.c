@@ -217,6 +217,8 @@ NW_LIBC(int, unsetenv, (const char *name))
 NW_LIBC(int, system, (const char *command))
 {
     struct nw_guest_text copy;
+
+    nw_guest_map_save();
     int result = system(nw_guest_text(&copy, command));
 
     nw_guest_text_done(&copy);

@@ -148,7 +148,7 @@ static void report(uint64_t ended_ns, int saved)
 
 void nw_host_replaced(void)
 {
-    nw_guest_map_end();
+    nw_guest_map_save();
     if (owner == getpid() && config.stats[0] != '\0') {
         nw_watch_pause(); /* the report is no file of the program's */
         /* Recordings and image end with this program: what was asked for is not there then. */
@@ -163,7 +163,7 @@ void nw_host_end(void)
     uint64_t ended_ns = nw_host_now_ns();
     int failed;
 
-    nw_guest_map_end();
+    nw_guest_map_save();
     if (owner != getpid()) {
         return;
     }

@@ -23,6 +23,7 @@ _HEAD = """\
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 """
 
@@ -139,18 +140,55 @@ def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert done.stdout == "1\n"
 
 
-def test_what_another_program_reads_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "reads",
+    [
+        'execlp("head", "head", "-n", "1", "data", (char *)NULL); return 1;',
+        'return system("head -n 1 data");',
+        'FILE *other = popen("head -n 1 data", "r"); char line[9];'
+        " fputs(fgets(line, 9, other), stdout); return pclose(other);",
+    ],
+)
+def test_what_another_program_reads_is_there(tmp_path: Path, reads: str) -> None:
     """Goal: exec and children see what was stored in a shared mapping."""
     source = program(
         tmp_path,
-        """    int file = open("data", O_RDWR | O_CREAT, 0600);
+        f"""    int file = open("data", O_RDWR | O_CREAT, 0600);
     ftruncate(file, 4096);
     char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     strcpy(at, "stored\\n");
-    execlp("head", "head", "-n", "1", "data", (char *)NULL);
-    return 1;""",
+    {reads}""",
     )
     done, value = ran(tmp_path, source)
     assert done.returncode == 0, done.stderr
     assert value["identical"]
     assert done.stdout == "stored\n"
+
+
+def test_a_child_takes_nothing_back(tmp_path: Path) -> None:
+    """Goal: what a child had stored before it came about is the file's already; its end writes no
+    old bytes over what its parent stored since."""
+    source = program(
+        tmp_path,
+        """    int file = open("data", O_RDWR | O_CREAT, 0600), pipes[2], status;
+    char byte = 0;
+    ftruncate(file, 4096);
+    char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    at[0] = 'A';
+    pipe(pipes);
+    if (fork() == 0) {
+        read(pipes[0], &byte, 1);
+        exit(0);
+    }
+    at[0] = 'B';
+    msync(at, 4096, MS_SYNC);
+    write(pipes[1], &byte, 1);
+    wait(&status);
+    pread(file, &byte, 1, 0);
+    printf("%c\\n", byte);
+    return 0;""",
+    )
+    done, value = ran(tmp_path, source, "--cflags", "-w")
+    assert done.returncode == 0, done.stderr
+    assert value["identical"]
+    assert done.stdout == "B\n"

@@ -69,9 +69,9 @@ const struct nw_vm_stats *nw_guest_stats(void);
  * where `to_file` is not 0. */
 void nw_guest_map_moved(size_t bytes, int to_file);
 
-/* What was written to shared mappings goes to their files: this program ends, or another takes its
- * place. Errors are nobody's. */
-void nw_guest_map_end(void);
+/* What was written to shared mappings goes to their files: this program ends, or another process
+ * is about to begin, which looks at them or has a copy of memory. Errors are nobody's. */
+void nw_guest_map_save(void);
 
 /* Block operations on any mix of memory, for struct copies and the memory builtins. */
 void nw_guest_copy(void *to, const void *from, size_t bytes);
