@@ -77,13 +77,15 @@ static int layer_begin(uint8_t *ram, size_t bytes)
     return nw_ftl_tree_format(&layer, &slice.chip, &config, ram, bytes);
 }
 #else
-/* With a data and a log lavish block for each logical block where the part has them; more maps than
- * logical blocks are none. */
+/* With a data and a log lavish block for each logical block, of seven eighths of the part: the rest
+ * is for files that are mapped (map_flash.c), if they suffice. More maps than logical blocks are
+ * none. */
 static uint32_t layer_blocks(uint32_t sectors)
 {
     const struct nw_geometry *geometry = &part.chip.geometry;
     uint32_t logical = sectors / geometry->block_pages + 1U;
     uint32_t ample = 2U * (logical + 1U) * NW_FTL_LAVISH_DEGREE;
+    uint32_t most = geometry->blocks - geometry->blocks / 8U;
     uint32_t needed;
 
     config.sectors = sectors;
@@ -92,7 +94,10 @@ static uint32_t layer_blocks(uint32_t sectors)
     if (ample < needed) {
         ample = needed;
     }
-    return ample > geometry->blocks && needed <= geometry->blocks ? geometry->blocks : ample;
+    if (needed > most) {
+        most = geometry->blocks;
+    }
+    return ample > most && needed <= most ? most : ample;
 }
 
 static size_t layer_ram(size_t room)
