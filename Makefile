@@ -24,7 +24,7 @@ demo: ## a photograph decoded in 32 KB of RAM (PHOTO=any.jpg)
 	@tools/demo
 
 .PHONY: llm
-llm: ## two language models trained (15 minutes, once), and a text of each in 64 KB of RAM
+llm: ## two language models trained (5 to 15 minutes, once), and a text of each in 64 KB of RAM
 	@tools/setup
 	@tools/build release
 	$(BIN)/python -m examples.llm.make
