@@ -72,7 +72,7 @@ def explain(board: Board, text: str) -> str:
     rest = _GNU.sub(keep, _LLD.sub(keep, text))
     if not _LLD.search(rest) and not _GNU.search(rest):
         rest = _END.sub("", rest)
-    told = dict.fromkeys(_sentence(board, one, found) for one in found)
+    told = dict.fromkeys(_sentence(board, one) for one in found)
     return "".join(f"{line}\n" for line in told) + link_errors.explain(rest.lstrip("\n"))
 
 
@@ -114,18 +114,7 @@ def _instead(board: Board, name: str) -> str:
     return "neither its C library nor the board has it"
 
 
-def _sentence(board: Board, one: _Absent, all_: list[_Absent]) -> str:
-    """What the C library asks for in one breath (_fork and _execve) makes one sentence."""
-    names = [one.name]
-    if not one.place:
-        names = sorted({other.name for other in all_ if not other.place
-                        and other.instead == one.instead})  # fmt: skip
+def _sentence(board: Board, one: _Absent) -> str:
     place = f"{one.place}: " if one.place else ""
-    called = [name if name == _CLOCK else f"{name}()" for name in names]
-    if len(called) == 1:
-        return f"{place}error: {called[0]} is not there on {board.name}: {one.instead}"
-    listed = f"{', '.join(called[:-1])} and {called[-1]}"
-    return (
-        f"{place}error: the program calls one of {listed}, which are not there on {board.name}: "
-        f"{one.instead}"
-    )
+    called = one.name if one.name == _CLOCK else f"{one.name}()"
+    return f"{place}error: {called} is not there on {board.name}: {one.instead}"
