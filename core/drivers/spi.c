@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#define READ_FOUR 0x6BU
 #define HEAD_BYTES 8U /* a code, up to four bytes of address, up to three without meaning */
 
 static void note(struct nw_spi *spi, int result)
@@ -13,12 +14,25 @@ static void note(struct nw_spi *spi, int result)
     }
 }
 
+/* What follows the head of a command. */
+static int move(struct nw_spi *spi, uint16_t command, uint8_t *data, uint16_t length)
+{
+    uint8_t *in = (command & SPI_IN) != 0 ? data : NULL;
+
+    return (command & 0xFFU) == READ_FOUR
+               ? spi->ops->read4(spi, data, length)
+               : spi->ops->transfer(spi, in != NULL ? NULL : data, in, length);
+}
+
 void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t *data,
                 uint16_t length)
 {
     uint8_t head[HEAD_BYTES] = {0}; /* also what has no meaning is sent the same each time */
     uint8_t addressed = (command >> 8) & 7U;
 
+    if ((command & SPI_FOUR) != 0 && spi->ops->read4 != NULL) {
+        command = (uint16_t)((command & 0xFF00U) | READ_FOUR);
+    }
     if (spi->error < 0) {
         return;
     }
@@ -33,9 +47,7 @@ void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t 
         note(spi, spi->ops->transfer(spi, head, NULL, addressed));
     }
     if (spi->error >= 0 && length > 0) {
-        uint8_t *in = (command & SPI_IN) != 0 ? data : NULL;
-
-        note(spi, spi->ops->transfer(spi, in != NULL ? NULL : data, in, length));
+        note(spi, move(spi, command, data, length));
     }
     note(spi, spi->ops->select(spi, NW_SPI_END)); /* or it would take the next command for data */
 }

@@ -11,10 +11,12 @@
 #include "nandwich/driver_spi.h"
 
 /* A command: its code and its shape, which is bytes of address behind the code, bytes without
- * meaning behind those, and whether data comes in. Without SPI_IN data goes out. */
+ * meaning behind those, and whether data comes in. Without SPI_IN data goes out. SPI_FOUR: 6Bh does
+ * the same with data on four lines, and takes its place where the bus has them. */
 #define SPI_ADDRESS(bytes) ((uint16_t)((bytes) << 8))
 #define SPI_DUMMY(bytes) ((uint16_t)((bytes) << 11))
 #define SPI_IN 0x8000U
+#define SPI_FOUR 0x4000U
 
 #define SPI_ID (0x9FU | SPI_IN) /* of every part */
 #define SPI_WAKE 0xABU          /* from deep power-down, of NOR and DataFlash */

@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "onfi.h"
-#include "spi.h"
+#include "spi_nand.h"
 
 #define ENABLE 0x06U                               /* write enable */
 #define LOAD (0x02U | SPI_ADDRESS(2))              /* bytes into an emptied cache */
 #define LOAD_ON (0x84U | SPI_ADDRESS(2))           /* further bytes */
 #define EXECUTE (0x10U | SPI_ADDRESS(3))           /* cache to row */
-#define ROW_READ (0x13U | SPI_ADDRESS(3))          /* row to cache */
-#define CACHE_READ (0x03U | SPI_ADDRESS(2) | SPI_DUMMY(1) | SPI_IN)
+#define CACHE_READ (0x03U | SPI_ADDRESS(2) | SPI_DUMMY(1) | SPI_IN | SPI_FOUR)
 #define ERASE (0xD8U | SPI_ADDRESS(3))
 #define FEATURE_GET (0x0FU | SPI_ADDRESS(1) | SPI_IN)
 #define FEATURE_SET (0x1FU | SPI_ADDRESS(1))
@@ -42,14 +41,15 @@
 #define WINBOND (NW_SPI_NAND_BIT_3_STOPS | NW_SPI_NAND_FOUR_PROGRAMS)
 #define MICRON (NW_SPI_NAND_BIT_0_GOES_ON | NW_SPI_NAND_SPARE_HIGH)
 #define PLANES NW_SPI_NAND_TWO_PLANES
+#define QUAD NW_SPI_NAND_BIT_0_QUAD
 
 static const struct nw_spi_nand_part parts[] = {
     {0xEFU, 0xAAU, 0x21U, WINBOND, 1024U, 2048U, NW_SPI_NAND_ECC_W25N},      /* W25N01GV */
-    {0xC8U, 0xF1U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q4},             /* GD5F1GQ4xA */
-    {0xC8U, 0xD1U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q4},             /* GD5F1GQ4UExxG */
-    {0xC8U, 0x51U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q5},             /* GD5F1GQ5UExxG */
-    {0xC2U, 0x12U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_MX35},                /* MX35LF1GE4AB */
-    {0xC2U, 0x22U, 0, PLANES, 2048U, 2048U, NW_SPI_NAND_ECC_MX35},           /* MX35LF2GE4AB */
+    {0xC8U, 0xF1U, 0, QUAD, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q4},          /* GD5F1GQ4xA */
+    {0xC8U, 0xD1U, 0, QUAD, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q4},          /* GD5F1GQ4UExxG */
+    {0xC8U, 0x51U, 0, QUAD, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q5},          /* GD5F1GQ5UExxG */
+    {0xC2U, 0x12U, 0, QUAD, 1024U, 2048U, NW_SPI_NAND_ECC_MX35},             /* MX35LF1GE4AB */
+    {0xC2U, 0x22U, 0, QUAD | PLANES, 2048U, 2048U, NW_SPI_NAND_ECC_MX35},    /* MX35LF2GE4AB */
     {0x2CU, 0x14U, 0, MICRON, 1024U, 2048U, NW_SPI_NAND_ECC_MT29},           /* MT29F1G01ABAFD */
     {0x2CU, 0x24U, 0, MICRON | PLANES, 2048U, 2048U, NW_SPI_NAND_ECC_MT29},  /* MT29F2G01ABAGD */
     {0x2CU, 0x34U, 0, MICRON, 2048U, 4096U, NW_SPI_NAND_ECC_MT29},           /* MT29F4G01ABAFD */
@@ -64,17 +64,17 @@ static const struct spi_status when_ready = {
     .steps = 1000,
 };
 
-/* A command that names a row and keeps the part busy: the status it ends with. */
-static uint8_t run_row(struct nw_spi *spi, uint16_t command, uint32_t row)
+uint8_t nw_spi_nand_row(struct nw_spi *spi, uint16_t command, uint32_t row)
 {
     nw_spi_run(spi, command, row, NULL, 0);
     return nw_spi_ready(spi, &when_ready);
 }
 
-static struct nw_spi *begin(const struct nw_chip_req *req)
+struct nw_spi *nw_spi_nand_begin(const struct nw_chip_req *req)
 {
     struct nw_spi_nand *nand = req->chip->context;
 
+    nand->held = 0;
     nw_spi_begin(nand->spi, &when_ready);
     return nand->spi;
 }
@@ -137,38 +137,42 @@ static void move_all(struct nw_chip_req *req, uint16_t command)
     }
 }
 
-static int spi_nand_read(struct nw_chip_req *req)
+int nw_spi_nand_deliver(struct nw_chip_req *req)
 {
-    struct nw_spi_nand *nand = req->chip->context;
-    struct nw_spi *spi = begin(req);
-    uint8_t status = run_row(spi, ROW_READ, req->page);
-    int bits = (int)((nand->part->ecc >> ((status >> 2) & 0x1C)) & 15U);
+    const struct nw_spi_nand *nand = req->chip->context;
+    const struct nw_spi *spi = nand->spi;
+    int bits = (int)((nand->part->ecc >> ((spi->status >> 2) & 0x1C)) & 15U);
 
     move_all(req, CACHE_READ);
     return spi->error < 0 ? spi->error : bits == 15 ? (int)NW_ERR_ECC : bits;
 }
 
+static int spi_nand_read(struct nw_chip_req *req)
+{
+    (void)nw_spi_nand_row(nw_spi_nand_begin(req), SPI_NAND_ROW_READ, req->page);
+    return nw_spi_nand_deliver(req);
+}
+
 static int spi_nand_program(struct nw_chip_req *req)
 {
-    struct nw_spi *spi = begin(req);
+    struct nw_spi *spi = nw_spi_nand_begin(req);
 
     if (req->spare_length > 0 && req->spare_offset % OWN_BYTES != 0) {
         return NW_ERR_ALIGN; /* its code may be there already */
     }
     nw_spi_run(spi, ENABLE, 0, NULL, 0);
     move_all(req, LOAD);
-    return end(spi, run_row(spi, EXECUTE, req->page) & STATUS_PROGRAM_FAILED, NW_ERR_PROGRAM);
+    (void)nw_spi_nand_row(spi, EXECUTE, req->page);
+    return end(spi, spi->status & STATUS_PROGRAM_FAILED, NW_ERR_PROGRAM);
 }
 
 static int spi_nand_erase(struct nw_chip_req *req)
 {
-    struct nw_spi *spi = begin(req);
+    struct nw_spi *spi = nw_spi_nand_begin(req);
 
     nw_spi_run(spi, ENABLE, 0, NULL, 0);
-    return end(spi,
-               run_row(spi, ERASE, req->block * req->chip->geometry.block_pages) &
-                   STATUS_ERASE_FAILED,
-               NW_ERR_ERASE);
+    (void)nw_spi_nand_row(spi, ERASE, req->block * BLOCK_PAGES);
+    return end(spi, spi->status & STATUS_ERASE_FAILED, NW_ERR_ERASE);
 }
 
 /* The bad-block marks of a block's first pages, read or set to zero: whether one of them stands.
@@ -176,8 +180,8 @@ static int spi_nand_erase(struct nw_chip_req *req)
 static int marks(struct nw_chip_req *req, uint8_t writing)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
-    struct nw_spi *spi = begin(req);
-    uint32_t page = req->block * geometry->block_pages;
+    struct nw_spi *spi = nw_spi_nand_begin(req);
+    uint32_t page = req->block * BLOCK_PAGES;
     uint8_t both = 0xFFU; /* marks, or bits of failure */
 
     for (uint8_t i = 0; i < MARK_PAGES; i++) {
@@ -186,9 +190,9 @@ static int marks(struct nw_chip_req *req, uint8_t writing)
         if (writing) {
             nw_spi_run(spi, ENABLE, 0, NULL, 0);
             move(req->chip, LOAD, page, geometry->page_bytes, mark, MARK_BYTES);
-            mark[0] = run_row(spi, EXECUTE, page + i) & STATUS_PROGRAM_FAILED;
+            mark[0] = nw_spi_nand_row(spi, EXECUTE, page + i) & STATUS_PROGRAM_FAILED;
         } else {
-            (void)run_row(spi, ROW_READ, page + i);
+            (void)nw_spi_nand_row(spi, SPI_NAND_ROW_READ, page + i);
             move(req->chip, CACHE_READ, page, geometry->page_bytes, mark, 1);
         }
         both &= mark[0];
@@ -234,8 +238,8 @@ static int choose_area(struct nw_spi_nand *nand, uint8_t otp)
     uint8_t on = otp != 0 ? CONFIG_OTP : CONFIG_ECC;
     uint8_t off = otp ^ CONFIG_OTP;
 
-    on = (uint8_t)(on | (flags & NW_SPI_NAND_BIT_3_STOPS));
-    off = (uint8_t)(off | (flags & NW_SPI_NAND_BIT_0_GOES_ON));
+    on = (uint8_t)(on | (flags & (NW_SPI_NAND_BIT_3_STOPS | NW_SPI_NAND_BIT_0_QUAD)));
+    off = (uint8_t)(off | flags / NW_SPI_NAND_BIT_0_GOES_ON); /* the highest flag */
     return configure(nand->spi, FEATURE_CONFIG, on, off);
 }
 
@@ -250,7 +254,7 @@ static int check_parameters(struct nw_spi_nand *nand)
     (void)choose_area(nand, CONFIG_OTP);
     for (uint8_t i = 0; i < 2U * COPIES; i++) {
         if (i % COPIES == 0) {
-            (void)run_row(nand->spi, ROW_READ, i == 0 ? 1U : 4U);
+            (void)nw_spi_nand_row(nand->spi, SPI_NAND_ROW_READ, i == 0 ? 1U : 4U);
         }
         page[0] = 0; /* after an error: no signature */
         nw_spi_run(nand->spi, CACHE_READ, i % COPIES * ONFI_BYTES, page, ONFI_BYTES);
@@ -333,7 +337,7 @@ int nw_spi_nand_open(struct nw_spi_nand *nand, struct nw_spi *spi,
         return NW_ERR_NOT_FOUND;
     }
     (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
-    (void)run_row(spi, RESET, 0);
+    (void)nw_spi_nand_row(spi, RESET, 0);
     result = identify(nand, part);
     if (result == NW_OK) {
         result = describe(nand);

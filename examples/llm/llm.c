@@ -273,8 +273,13 @@ static int32_t clamp(int32_t value, int32_t limit)
 static int32_t dot(const int8_t *weights, const int16_t *inputs, int count)
 {
     int32_t sum = 0;
+    int i = 0;
 
-    for (int i = 0; i < count; i++) {
+    for (; i <= count - 4; i += 4) {
+        sum += weights[i] * inputs[i] + weights[i + 1] * inputs[i + 1] +
+               weights[i + 2] * inputs[i + 2] + weights[i + 3] * inputs[i + 3];
+    }
+    for (; i < count; i++) {
         sum += weights[i] * inputs[i];
     }
     return sum;

@@ -2,6 +2,7 @@
 """The boards a program can run on: processor, memory map, tools."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -26,6 +27,51 @@ class Range:
 
     def __str__(self) -> str:
         return f"{self.start:#010x} to {self.end - 1:#010x}"
+
+
+@dataclass(frozen=True)
+class Bus:
+    """The serial bus of the part. One line each way moves byte by byte, as the processor stores
+    them; a bus that reads by four lines too has a DMA, and the processor sleeps meanwhile."""
+
+    lines: int = 1
+    mhz: float = 20
+
+    def __str__(self) -> str:
+        return f"{_WIDTHS[self.lines]}:{self.mhz:g}"
+
+    @property
+    def told(self) -> str:
+        wide = ", four lines, DMA" if self.lines == 4 else ""
+        return f"bus at {self.mhz:g} MHz{wide}"
+
+    @property
+    def byte_ps(self) -> int:
+        """A byte by one line."""
+        return round(8e6 / self.mhz)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """For the firmware's own code of the bus."""
+        dma = ("-DNW_BOARD_DMA",) if self.lines == 4 else ()
+        return (f"-DNW_BOARD_BUS_KHZ={round(self.mhz * 1000)}", *dma)
+
+
+_WIDTHS = {1: "single", 4: "quad"}
+USUAL_BUS = Bus()
+
+
+def bus(text: str) -> Bus:
+    """`single:MHZ` or `quad:MHZ`; the number may be missing. InputError for anything else."""
+    word, _, number = text.partition(":")
+    for lines, name in _WIDTHS.items():
+        if name == word and re.fullmatch(r"\d*\.?\d*", number):
+            mhz = float(number) if number else Bus(lines).mhz
+            if 1 <= mhz <= 200:
+                return Bus(lines, mhz)
+    raise InputError(
+        f"--bus {text}: single or quad, and a clock from 1 to 200 MHz, as quad:104, is allowed"
+    )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 
 from lab import ROOT
 from lab.device import absent, counts
-from lab.device.boards import Board, Range
+from lab.device.boards import USUAL_BUS, Board, Bus, Range
 from lab.device.layout import Layout
 from nandwich import paths
 from nandwich.compiler import toolchain
@@ -130,14 +130,27 @@ def _folder(name: str) -> list[Path]:
     return sorted((ROOT / "core" / name).glob("*.c"))
 
 
+#: Of the serial NAND.
+_DRIVER = ("spi", "spi_nand", "spi_nand_ahead", "onfi")
+
+
 def _tables(board: Board, guest: toolchain.Guest) -> tuple[str, ...]:
     """The tables of ports/guest are as long as the program was compiled for."""
     slots, entries = _SMALL if board.is_small else (guest.slots, max(1, guest.lookaside))
     return (f"-DNW_GUEST_SLOTS_MAX={slots}U", f"-DNW_GUEST_LOOKASIDE_MAX={entries}U")
 
 
-def objects(board: Board, layer: str | None, guest: toolchain.Guest) -> dict[str, Path]:
-    """Our code by owner; `layer` None: for a native program."""
+@dataclass(frozen=True)
+class Port:
+    """What the firmware is made for, beside the program."""
+
+    bus: Bus = USUAL_BUS
+    layer: str = ""  #: "": none, of a native program
+    prefetch: bool = True
+
+
+def objects(board: Board, to: Port, guest: toolchain.Guest) -> dict[str, Path]:
+    """Our code by owner."""
     port, ours = ROOT / "ports" / "device", ROOT / "ports" / "guest"
     names = ["start.c", "calls.c", "ram.c", "streams.c", "end.c"]
     begin = [port / one for one in names]
@@ -147,21 +160,22 @@ def objects(board: Board, layer: str | None, guest: toolchain.Guest) -> dict[str
     if board.is_small:
         wrappers = [ours / f"{one}.c" for one in ("alloc", "format", "jump")]
         wrappers.append(port / "small_library.c")
-    vm = _folder("vm") + [ours / f"{one}.c" for one in _GUARDS]
+    vm = _folder("vm") + _folder("map") + [ours / f"{one}.c" for one in _GUARDS]
     both = {
         "vm": relocatable(board, vm, *_tables(board, guest)),
         "wrapper": relocatable(board, wrappers),
         "layer": relocatable(board, [one for name in _LAYERS for one in _folder(name)]),
     }
-    if layer is None:
+    if not to.layer:
         native = [port / "memory_native.c"]
         native += [] if board.is_small else [port / "map_native.c"]
         return {**both, "board": relocatable(board, [*begin, *native])}
-    driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
-    other = ("-DNW_BOARD_TREE",) if layer == "tree" else ()
+    driver = [ROOT / "core/drivers" / f"{one}.c" for one in _DRIVER]
+    other = ["-DNW_BOARD_TREE"] if to.layer == "tree" else []
+    other += [] if to.prefetch else ["-DNW_BOARD_NO_PREFETCH"]
     maps = [] if board.is_small else [port / "map_flash.c"]
     return {
-        "driver": relocatable(board, [*driver, port / "bus.c"]),
+        "driver": relocatable(board, [*driver, port / "bus.c"], *to.bus.flags),
         **both,
         "board": relocatable(board, [*begin, port / "memory_flash.c", *maps], *other),
     }
@@ -319,7 +333,9 @@ def native(
     if counting:
         symbols[counts.RUN_TIME] = "0"
     defined = (f"-Wl,--defsym={name}={value}" for name, value in symbols.items())
-    return _linked(board, program, flags, objects(board, None, toolchain.Guest()), layout, *defined)
+    return _linked(
+        board, program, flags, objects(board, Port(), toolchain.Guest()), layout, *defined
+    )
 
 
 def fixed(
@@ -352,12 +368,12 @@ def virtual(
     sources: tuple[Path, ...],
     flags: Sequence[str],
     guest: toolchain.Guest,
-    layer: str,
+    port: Port,
     layout: Layout,
 ) -> Image:
     """The program in virtual memory over the part; InputError where it does not fit the board.
     Its layout has RAM for frames and statics; that of the image, for frames alone."""
-    ours = objects(board, layer, guest)
+    ours = objects(board, port, guest)
     instrument = toolchain.compile_flags(guest)
     if not guest.whole:
         return fixed(board, sources, flags, instrument, ours, layout)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lab.device import build, parts
-from lab.device.boards import Board, Range
+from lab.device.boards import USUAL_BUS, Board, Bus, Range
 from lab.device.build import Image
 from lab.device.layout import Layout
 from lab.device.parts import Part
@@ -63,6 +63,8 @@ class Wanted:
     fault: str
     compare: bool
     part: Part = parts.USUAL
+    bus: Bus = USUAL_BUS
+    prefetch: bool = True  #: of mapped files
     #: How guards are made, beside `slots` and `guards`; a small processor has none of these.
     lookaside: int = 64
     windows: bool = True
@@ -221,7 +223,8 @@ def _build(wanted: Wanted, layer: str) -> Image:
         profile="" if wanted.profile is None else str(wanted.profile),
         words=words,
     )
-    return build.virtual(wanted.board, wanted.sources, flags, shape, layer, layout)
+    port = build.Port(wanted.bus, layer, wanted.prefetch)
+    return build.virtual(wanted.board, wanted.sources, flags, shape, port, layout)
 
 
 def _plain(wanted: Wanted) -> Image:
@@ -317,7 +320,9 @@ def _settings(wanted: Wanted, image: Image, folder: Path, accesses: Path | None)
         f"ram={layout.ram.start},{layout.ram.bytes}",
         f"stack={layout.stack_bytes}",
         f"seed={wanted.seed}",
-        f"khz={round(wanted.board.mhz * 1000)}",
+        f"hz={round(wanted.board.mhz * 1_000_000)}",
+        f"bus_ps={wanted.bus.byte_ps}",
+        f"bus_four={int(wanted.bus.lines == 4)}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
     if image.counted is not None:

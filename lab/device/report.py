@@ -44,6 +44,8 @@ def payload(result: Result) -> dict[str, Any]:
         },
         "device": {
             "chip": wanted.part.name,
+            "bus": wanted.bus.told,
+            "prefetch": wanted.prefetch,
             "ftl": result.layer,
             "policy": wanted.policy,
             "vm_start": wanted.vm_start,
@@ -240,7 +242,11 @@ def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
         least, most = format_time(time["processor_least"]), format_time(time["processor_most"])
         what = f"{mhz} MHz, by the processor's table, memory without wait states"
         yield "processor", f"{least} to {most}", what
-    yield "storage", format_time(time["storage"]), "bus at 20 MHz, and waits for the chip"
+    yield (
+        "storage",
+        format_time(time["storage"]),
+        f"{value['device']['bus']}, and waits for the chip",
+    )
     yield (
         "  chip",
         format_time(time["chip"]),

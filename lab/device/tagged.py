@@ -11,7 +11,7 @@ from typing import Any
 
 from lab import ROOT
 from lab.device import build
-from lab.device.boards import ATMEGA128, Board, Range
+from lab.device.boards import ATMEGA128, USUAL_BUS, Board, Range
 from lab.device.build import Image
 from lab.device.layout import Layout
 from nandwich import _native, paths
@@ -84,7 +84,7 @@ def objects() -> dict[str, Path]:
     chip = [core / "chip" / name for name in ("chip.c", "chip_more.c")]
     memory = [core / "small/small.c", *chip, ours / "access.c", ours / "move.c"]
     return {
-        "driver": build.relocatable(BOARD, [*drivers, port / "bus.c"], _SMALLER),
+        "driver": build.relocatable(BOARD, [*drivers, port / "bus.c"], _SMALLER, *USUAL_BUS.flags),
         "vm": build.relocatable(BOARD, memory, _INCLUDE, _SMALLER),
         **_objects("memory_tagged.c"),
     }
@@ -179,7 +179,7 @@ def play(
         "ram": f"{room.ram.start},{room.ram.bytes}",
         "stack": room.stack_bytes,
         "seed": 1,
-        "khz": round(BOARD.mhz * 1000),
+        "hz": round(BOARD.mhz * 1_000_000),
         **(asdict(node) if node else {}),
     }
     text = "".join(f"{key}={value}\n" for key, value in lines.items())

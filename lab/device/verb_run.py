@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from lab.device import parts, play, report, verb_tagged
-from lab.device.boards import BOARDS
+from lab.device import boards, parts, play, report, verb_tagged
+from lab.device.boards import BOARDS, USUAL_BUS, Board, Bus
 from nandwich.cli import output, signals
 from nandwich.compiler import outputs as written
 from nandwich.errors import InputError, RunError
@@ -131,7 +131,16 @@ def _wanted(
         statics=choices["statics"],
         profile=choices["profile"],
         part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
+        bus=_bus(board, choices["bus"]),
+        prefetch=choices["prefetch"],
     )
+
+
+def _bus(board: Board, text: str | None) -> Bus:
+    bus = USUAL_BUS if text is None else boards.bus(text)
+    if bus.lines == 4 and board.is_small:
+        raise InputError(f"--bus {text} does not go with {board.name}: its bus has one line")
+    return bus
 
 
 def _show(result: play.Result, *, to_stderr: bool) -> None:

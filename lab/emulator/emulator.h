@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "board.h"
 #include "bus.h"
 
 #define NAME_BYTES 64
@@ -58,7 +59,9 @@ struct settings {
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;
-    uint32_t khz; /* of the processor, for the guest's clock */
+    uint32_t hz;     /* of the processor */
+    uint32_t bus_ps; /* what a byte takes on one line; 0: BUS_BYTE_NS */
+    bool bus_four;   /* the bus has four lines */
     uint32_t byte_ns; /* least time from byte to byte on a DataFlash's bus */
     uint32_t rewrite_us; /* of a DataFlash, buffer to page with erase; 0: as its model has it */
     struct range code, ram, vm; /* vm: an empty one for native programs */
@@ -76,7 +79,8 @@ struct told {
     uint32_t value;
 };
 
-/* Clock and operations of the part: what a phase of the run takes is a difference of two. */
+/* Clock and operations of the part: what a phase of the run takes is a difference of two. The clock
+ * is that of the bus and of waits; of a DataFlash, the processor's time is in it. */
 struct flash {
     uint64_t now_ns, busy_us, bytes;
     uint32_t begun[BUS_KINDS];
@@ -88,10 +92,12 @@ struct machine {
     uint8_t *code;        /* a copy of the code flash, to count by */
     struct place *places; /* what begins at each halfword of it */
     uint32_t next;        /* where the last block goes on if no branch is taken */
+    uint64_t cycles;      /* so far: the least of the band, or an instruction each */
     struct owner *last;   /* whose block may have ended with a branch; NULL: none */
     bool has_stack;       /* the stack pointer has been set: it is watched from now on */
     uint32_t registers[16];
     struct flash before; /* main */
+    uint64_t before_cycles;
     bool in_main;
     enum end end;
     int status;
@@ -132,10 +138,11 @@ void recording_close(const struct machine *machine); /* the file appears now */
 
 /* part.c: the part on the bus. */
 void part_open(const struct settings *settings);
-/* The processor's count of cycles: a DataFlash works on while the processor does, by its clock. */
+/* The processor's count of cycles: the part works on while the processor does. */
 void part_clock(const uint64_t *cycles);
 void part_select(uint32_t on);
 uint8_t part_exchange(uint8_t byte);
+void part_move(uint8_t *bytes, uint32_t count, enum board_move how);
 void part_wait(uint32_t us);
 void part_main_begins(void);
 struct flash part_flash(void);

@@ -140,6 +140,7 @@ static int64_t do_arguments(struct machine *machine)
         return bytes;
     }
     machine->before = part_flash();
+    machine->before_cycles = machine->cycles;
     for (uint32_t i = 0; i <= machine->settings.owner_count; i++) {
         machine->settings.owners[i].before = machine->settings.owners[i].all;
     }
@@ -148,26 +149,11 @@ static int64_t do_arguments(struct machine *machine)
     return machine->argc;
 }
 
-/* By the least of the band of cycles, or an instruction a clock where there is none. */
-static uint64_t spent_cycles(const struct machine *machine)
-{
-    const struct settings *settings = &machine->settings;
-    uint64_t cycles = 0, instructions = 0;
-
-    for (uint32_t i = 0; i <= settings->owner_count; i++) {
-        const struct owner *owner = &settings->owners[i];
-
-        cycles += owner->all.cycles_least - owner->before.cycles_least;
-        instructions += owner->all.instructions - owner->before.instructions;
-    }
-    return cycles != 0 ? cycles : instructions;
-}
-
 static int64_t do_clock(const struct machine *machine)
 {
     uint64_t ns = part_flash().now_ns - machine->before.now_ns;
 
-    ns += spent_cycles(machine) * 1000000U / machine->settings.khz;
+    ns += (machine->cycles - machine->before_cycles) * 1000000U / (machine->settings.hz / 1000U);
     return (int64_t)(uint32_t)(ns / 1000U * argument(machine, 0) / 1000000U);
 }
 

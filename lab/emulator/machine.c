@@ -29,6 +29,27 @@ uint8_t machine_owner(const struct machine *machine, uint32_t address)
     return (uint8_t)settings->owner_count;
 }
 
+/* The bus's DMA. */
+static void move(struct machine *machine, uint32_t how)
+{
+    uint32_t at = machine->registers[BOARD_ARGUMENT], left = machine->registers[BOARD_ARGUMENT + 1];
+    uint8_t bytes[UINT16_MAX];
+    bool is_there = left > 0 && left <= sizeof bytes;
+
+    if (is_there && how == MOVE_OUT) {
+        is_there = machine_get(machine, at, bytes, left);
+    }
+    if (is_there) {
+        part_move(bytes, left, (enum board_move)how);
+    }
+    if (is_there && how != MOVE_OUT) {
+        is_there = machine_put(machine, at, bytes, left);
+    }
+    if (!is_there) {
+        machine_fail("the bus's DMA", "no such memory");
+    }
+}
+
 void machine_register(struct machine *machine, uint32_t word)
 {
     uint32_t value = machine->registers[word];
@@ -37,6 +58,7 @@ void machine_register(struct machine *machine, uint32_t word)
     case BOARD_CALL: host_call(machine); break;
     case BOARD_SELECT: part_select(value); break;
     case BOARD_DATA: machine->registers[BOARD_DATA] = part_exchange((uint8_t)value); break;
+    case BOARD_MOVE: move(machine, value); break;
     case BOARD_WAIT: part_wait(machine->registers[BOARD_ARGUMENT]); break;
     default: break;
     }

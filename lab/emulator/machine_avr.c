@@ -88,7 +88,7 @@ void machine_open(struct machine *machine)
     avr->ramend = (uint16_t)(settings->ram.start + settings->ram.bytes - 1U);
     avr_init(avr);
     avr->log = LOG_NONE;
-    part_clock(&avr->cycle);
+    part_clock(&machine->cycles);
     machine->processor = avr;
     machine->code = calloc(settings->code.bytes + 4U, 1);
     if (machine->code == NULL) {
@@ -123,6 +123,7 @@ static void run_one(struct machine *machine, avr_t *avr)
     avr->run_cycle_count = 0;
     avr->pc = avr_run_one(avr);
     owner->all.instructions++;
+    machine->cycles += avr->cycle - before;
     owner->all.cycles_least += avr->cycle - before;
     owner->all.cycles_most += avr->cycle - before;
 }

@@ -70,6 +70,7 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *cont
 
     (void)uc;
     if (machine->last != NULL && address != machine->next) {
+        machine->cycles += CYCLES_REFILL_LEAST;
         machine->last->all.cycles_least += CYCLES_REFILL_LEAST;
         machine->last->all.cycles_most += CYCLES_REFILL_MOST;
     }
@@ -82,6 +83,7 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *cont
         look(machine, at, bytes, place);
     }
     struct owner *owner = &settings->owners[place->owner];
+    machine->cycles += is_riscv(machine) ? place->instructions : place->cycles_least;
     owner->all.instructions += place->instructions;
     owner->all.cycles_least += place->cycles_least;
     owner->all.cycles_most += place->cycles_most;
@@ -182,6 +184,7 @@ void machine_open(struct machine *machine)
                            : uc_open(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS, &uc),
          "processor");
     machine->processor = uc;
+    part_clock(&machine->cycles);
     if (!is_riscv(machine)) {
         must(uc_ctl_set_cpu_model(uc, UC_CPU_ARM_CORTEX_M3), "Cortex-M3");
     }

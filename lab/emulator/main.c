@@ -84,8 +84,12 @@ static void read_line(const char *key, const char *value, struct settings *setti
         settings->port = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "stack") == 0) {
         settings->stack_bytes = (uint32_t)strtoul(value, NULL, 0);
-    } else if (strcmp(key, "khz") == 0) {
-        settings->khz = (uint32_t)strtoul(value, NULL, 0);
+    } else if (strcmp(key, "hz") == 0) {
+        settings->hz = (uint32_t)strtoul(value, NULL, 0);
+    } else if (strcmp(key, "bus_ps") == 0) {
+        settings->bus_ps = (uint32_t)strtoul(value, NULL, 0);
+    } else if (strcmp(key, "bus_four") == 0) {
+        settings->bus_four = strtoul(value, NULL, 0) != 0;
     } else if (strcmp(key, "byte_ns") == 0) {
         settings->byte_ns = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "rewrite_us") == 0) {

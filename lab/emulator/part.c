@@ -11,7 +11,6 @@
 #include "spi_nand_model.h"
 
 #define ECC_LOST 2U
-#define CLOCK_HZ 7372800U /* of a Mica2 */
 
 static const struct dataflash_kind at45 = {{0xFF, 0xFF, 0xFF, 0xFF}, 7, 0, 2, 264, 2048};
 
@@ -19,7 +18,8 @@ static struct spi_nand_model model;
 static struct dataflash_model dataflash;
 static struct spi_model *part = &model.spi; /* the one that is there */
 static bool loses;
-static const uint64_t *cycles; /* NULL: time passes on the bus alone */
+static const uint64_t *cycles;
+static uint32_t hz;
 static uint64_t told_ns;       /* of the processor's time, so far */
 static uint64_t next_ns;       /* no byte goes before */
 static uint32_t byte_ns;
@@ -59,6 +59,7 @@ static void open_nand(const struct nand *nand, const char *fault, uint32_t seed)
 
 void part_open(const struct settings *settings)
 {
+    hz = settings->hz;
     if (strcmp(settings->part, "at45") == 0) {
         part = &dataflash.spi;
         dataflash_model_open(&dataflash, &at45, settings->seed);
@@ -69,20 +70,24 @@ void part_open(const struct settings *settings)
         return;
     }
     open_nand(&settings->nand, settings->fault, settings->seed);
+    model.spi.bus.byte_ps = settings->bus_ps;
+    if (settings->bus_four) {
+        spi_model_widen(&model.spi);
+    }
     model.spi.bus.stuck = strcmp(settings->fault, "stuck") == 0;
     loses = strcmp(settings->fault, "ecc") == 0;
 }
 
 void part_clock(const uint64_t *count)
 {
-    cycles = part == &dataflash.spi ? count : NULL;
+    cycles = count;
 }
 
 /* What the processor took since it last asked the part is time for the part too. */
 static void catch_up(void)
 {
     if (cycles != NULL) {
-        uint64_t now_ns = *cycles * 1000000000U / CLOCK_HZ;
+        uint64_t now_ns = *cycles / hz * 1000000000U + *cycles % hz * 1000000000U / hz;
 
         part->bus.now_ns += now_ns - told_ns;
         told_ns = now_ns;
@@ -113,6 +118,20 @@ uint8_t part_exchange(uint8_t byte)
     return answer;
 }
 
+void part_move(uint8_t *bytes, uint32_t count, enum board_move how)
+{
+    struct nw_spi *spi = &part->spi;
+
+    catch_up();
+    if (how == MOVE_OUT) {
+        (void)spi->ops->transfer(spi, bytes, NULL, (uint16_t)count);
+    } else if (how == MOVE_IN) {
+        (void)spi->ops->transfer(spi, NULL, bytes, (uint16_t)count);
+    } else if (spi->ops->read4 != NULL) {
+        (void)spi->ops->read4(spi, bytes, (uint16_t)count);
+    }
+}
+
 void part_wait(uint32_t us)
 {
     catch_up();
@@ -126,6 +145,9 @@ struct flash part_flash(void)
     catch_up();
     struct flash flash = {bus->now_ns, bus->busy_us, bus->bytes, {0}};
 
+    if (part == &model.spi) {
+        flash.now_ns -= told_ns;
+    }
     memcpy(flash.begun, bus->begun, sizeof flash.begun);
     return flash;
 }

@@ -3,11 +3,12 @@
  * board.h - the board that `nandwich run --target` emulates: what its program and its emulator
  * (lab/emulator) agree on. Words from the symbol board_port on, which the linker script places.
  *
- * CALL, SELECT, DATA and WAIT are written as bytes, and do what they do then.
+ * CALL, SELECT, DATA, WAIT and MOVE are written as bytes, and do what they do then.
  *
  * THE BUS. A part on a serial bus hangs on SELECT, DATA and WAIT. A store to DATA moves a byte both
  * ways, and the byte received stands in DATA when the store has ended: the processor waits on the
- * bus, so that instruction counts do not depend on the bus clock.
+ * bus, so that instruction counts do not depend on the bus clock. A store to MOVE has the bus move
+ * bytes by itself, by DMA, and the processor sleeps meanwhile.
  *
  * CALLS OF THE HOST. Arguments first, then the call's number into CALL; its answer is read there. A
  * negative answer comes with an error of the C library in ERROR.
@@ -22,7 +23,11 @@
 #define BOARD_SELECT 8   /* 1: the part is selected */
 #define BOARD_DATA 9
 #define BOARD_WAIT 10    /* the microseconds in ARGUMENT pass */
+#define BOARD_MOVE 11    /* enum board_move; from or to the address in ARGUMENT, as many bytes as
+                          * stand in the next one */
 #define BOARD_WORDS 16
+
+enum board_move { MOVE_IN = 1, MOVE_OUT, MOVE_IN_FOUR /* by four lines */ };
 
 enum board_call {
     CALL_EXIT = 1,  /* status; does not come back */

@@ -35,6 +35,32 @@ static int board_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
     return NW_OK;
 }
 
+#if defined(NW_BOARD_DMA)
+/* The processor sleeps until the bus has moved the bytes. */
+static void board_move(const uint8_t *memory, uint16_t length, uint8_t how)
+{
+    DEVICE_REGISTERS[BOARD_ARGUMENT] = (uint32_t)(uintptr_t)memory;
+    DEVICE_REGISTERS[BOARD_ARGUMENT + 1] = length;
+    *DEVICE_BYTE(BOARD_MOVE) = how;
+}
+
+static int board_dma(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
+{
+    if (out != NULL && in != NULL) {
+        return board_transfer(spi, out, in, length);
+    }
+    board_move(out != NULL ? out : in, length, out != NULL ? MOVE_OUT : MOVE_IN);
+    return NW_OK;
+}
+
+static int board_read4(struct nw_spi *spi, uint8_t *in, uint16_t length)
+{
+    (void)spi;
+    board_move(in, length, MOVE_IN_FOUR);
+    return NW_OK;
+}
+#endif
+
 static int board_wait(struct nw_spi *spi, uint16_t us)
 {
     (void)spi;
@@ -43,6 +69,15 @@ static int board_wait(struct nw_spi *spi, uint16_t us)
     return NW_OK;
 }
 
-static const struct nw_spi_ops ops = {board_select, board_transfer, board_wait, NULL};
+static const struct nw_spi_ops ops = {
+    .select = board_select,
+    .wait = board_wait,
+#if defined(NW_BOARD_DMA)
+    .transfer = board_dma,
+    .read4 = board_read4,
+#else
+    .transfer = board_transfer,
+#endif
+};
 
-struct nw_spi device_bus = {.ops = &ops, .khz = 20000};
+struct nw_spi device_bus = {.ops = &ops, .khz = NW_BOARD_BUS_KHZ};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map_flash.c - mmap() on the board: a file that was put on the part before the program began, in
- * blocks of its own behind those of virtual memory. A fault reads the bytes of a frame: of a page's
- * register only these go over the bus.
+ * blocks of its own behind those of virtual memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,48 +14,29 @@
 #include "device.h"
 #include "internal.h"
 #include "map.h"
-#include "nandwich/chip.h"
-#include "nandwich/vm_map.h"
+#include "nandwich/driver_spi_nand_ahead.h"
+#include "nandwich/chip_map.h"
 
 struct mapping {
-    struct nw_vm_map map; /* first: the VM knows this alone */
+    struct nw_chip_map chip; /* first: the VM knows this alone */
     struct mapping *next;
-    uint32_t page;   /* of the part, where the file begins; a file alone */
-    uint32_t offset; /* in the file */
-    uint32_t bytes;  /* of the file; 0: anonymous */
     uint8_t is_closed;
+    uint8_t is_anonymous;
 };
 
 static struct mapping *mappings;
 
-/* In the file; zeros behind its end, and nothing behind the last of its pages. */
+/* Nothing behind the last of a file's pages. */
 static int map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n)
 {
     const struct mapping *mapping = (const struct mapping *)map;
-    struct nw_chip *chip = device_part();
-    uint16_t page_bytes = chip->geometry.page_bytes;
-    uint32_t at = mapping->offset + (uint32_t)offset;
-    int result = NW_OK;
+    uint32_t at = mapping->chip.offset + (uint32_t)offset;
 
     if (mapping->is_closed ||
-        (mapping->bytes != 0 && at >= map_up(mapping->bytes, MAP_PAGE))) {
+        (!mapping->is_anonymous && at >= map_up(mapping->chip.bytes, MAP_PAGE))) {
         return NW_ERR_RANGE;
     }
-    memset(to, 0, n);
-    while (n > 0 && at < mapping->bytes && result >= 0) {
-        struct nw_chip_req req = {.chip = chip, .data = to};
-
-        req.page = mapping->page + at / page_bytes;
-        req.offset = (uint16_t)(at % page_bytes);
-        req.length = (uint16_t)(page_bytes - req.offset);
-        req.length = req.length < n ? req.length : (uint16_t)n;
-        req.block = req.page / chip->geometry.block_pages;
-        result = nw_chip_read(&req);
-        at += req.length;
-        to += req.length;
-        n -= req.length;
-    }
-    return result < 0 ? result : (int)NW_OK;
+    return nw_chip_map_read(map, offset, to, n);
 }
 
 /* Where the host has put a file: 0, or errno. */
@@ -71,9 +51,14 @@ static int find_file(struct mapping *mapping, int file, off_t offset)
     if (page < 0 || (uint32_t)page < device_part_free()) {
         return ENOSPC;
     }
-    mapping->page = (uint32_t)page;
-    mapping->offset = (uint32_t)offset;
-    mapping->bytes = (uint32_t)bytes;
+    mapping->chip.chip = device_part();
+    mapping->chip.page = (uint32_t)page;
+    mapping->chip.offset = (uint32_t)offset;
+    mapping->chip.bytes = (uint32_t)bytes;
+    mapping->chip.read = nw_spi_nand_read_on;
+#if !defined(NW_BOARD_NO_PREFETCH)
+    mapping->chip.ahead = nw_spi_nand_ahead;
+#endif
     return bytes == 0 ? EINVAL : 0;
 }
 
@@ -87,9 +72,9 @@ static int place(struct mapping *mapping, size_t bytes)
         nw_heap_alloc(&nw_guest_heap, map_up(bytes, unit), unit, &address) < 0) {
         return ENOMEM;
     }
-    mapping->map.address = address;
-    mapping->map.bytes = map_up(bytes, unit);
-    nw_guest_must(nw_vm_map(&nw_guest_vm, &mapping->map), (const void *)address);
+    mapping->chip.map.address = address;
+    mapping->chip.map.bytes = map_up(bytes, unit);
+    nw_guest_must(nw_vm_map(&nw_guest_vm, &mapping->chip.map), (const void *)address);
     return 0;
 }
 
@@ -104,11 +89,12 @@ NW_LIBC(void *, mmap,
         error = ENOMEM;
     }
     if (error == 0) {
-        mapping->map.read = map_read;
-        mapping->map.kind =
+        mapping->chip.map.read = map_read;
+        mapping->chip.map.kind =
             (protection & PROT_WRITE) != 0 ? NW_VM_MAP_PRIVATE : NW_VM_MAP_READ_ONLY;
         mapping->is_closed = protection == PROT_NONE;
-        error = (flags & MAP_ANONYMOUS) != 0 ? 0 : find_file(mapping, file, offset);
+        mapping->is_anonymous = (flags & MAP_ANONYMOUS) != 0;
+        error = mapping->is_anonymous ? 0 : find_file(mapping, file, offset);
     }
     if (error == 0) {
         error = place(mapping, bytes);
@@ -120,7 +106,7 @@ NW_LIBC(void *, mmap,
     }
     mapping->next = mappings;
     mappings = mapping;
-    return (void *)mapping->map.address;
+    return (void *)mapping->chip.map.address;
 }
 
 /* A whole mapping. */
@@ -128,16 +114,16 @@ NW_LIBC(int, munmap, (void *address, size_t bytes))
 {
     struct mapping **link = &mappings;
 
-    while (*link != NULL && (*link)->map.address != (uintptr_t)address) {
+    while (*link != NULL && (*link)->chip.map.address != (uintptr_t)address) {
         link = &(*link)->next;
     }
     struct mapping *mapping = *link;
-    if (mapping == NULL || map_up(bytes, MAP_PAGE) > mapping->map.bytes || bytes == 0) {
+    if (mapping == NULL || map_up(bytes, MAP_PAGE) > mapping->chip.map.bytes || bytes == 0) {
         errno = EINVAL;
         return -1;
     }
     *link = mapping->next;
-    nw_guest_must(nw_vm_unmap(&nw_guest_vm, &mapping->map), address);
+    nw_guest_must(nw_vm_unmap(&nw_guest_vm, &mapping->chip.map), address);
     nw_guest_must(nw_heap_free(&nw_guest_heap, (uintptr_t)address), address);
     free(mapping);
     return 0;
@@ -151,11 +137,28 @@ NW_LIBC(int, msync, (void *address, size_t bytes, int flags))
     return 0;
 }
 
+/* Of a whole mapping, or of no file: what is not mapped is not told here. */
 NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
 {
-    (void)address;
+    struct mapping *mapping = mappings;
+
     (void)bytes;
-    (void)advice;
+    while (mapping != NULL &&
+           (uintptr_t)address - mapping->chip.map.address >= mapping->chip.map.bytes) {
+        mapping = mapping->next;
+    }
+    if (mapping == NULL) {
+        return 0;
+    }
+    switch (advice) {
+    case MADV_NORMAL: mapping->chip.advice = NW_CHIP_MAP_NORMAL; break;
+    case MADV_RANDOM: mapping->chip.advice = NW_CHIP_MAP_RANDOM; break;
+    case MADV_SEQUENTIAL: mapping->chip.advice = NW_CHIP_MAP_SEQUENTIAL; break;
+    case MADV_WILLNEED:
+        nw_chip_map_ahead(&mapping->chip, (uintptr_t)address - mapping->chip.map.address);
+        break;
+    default: break;
+    }
     return 0;
 }
 NW_LIBC_ALIAS(int, posix_madvise, madvise, (void *address, size_t bytes, int advice));

@@ -41,8 +41,10 @@ static void power_off(struct bus *bus)
     }
 }
 
-bool bus_byte(struct bus *bus)
+bool bus_byte(struct bus *bus, uint8_t lines)
 {
+    uint32_t byte_ps = bus->byte_ps != 0 ? bus->byte_ps : BUS_BYTE_NS * 1000U;
+
     if (!bus->off && bus->bytes == bus->cut_at) {
         power_off(bus);
     }
@@ -50,7 +52,9 @@ bool bus_byte(struct bus *bus)
         return false;
     }
     bus->bytes++;
-    bus->now_ns += BUS_BYTE_NS;
+    bus->rest_ps += byte_ps / lines;
+    bus->now_ns += bus->rest_ps / 1000U;
+    bus->rest_ps %= 1000U;
     return true;
 }
 
@@ -123,11 +127,13 @@ static int model_select(struct nw_spi *spi, uint8_t on)
     return NW_OK;
 }
 
-static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
+static int move(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length,
+                uint8_t lines)
 {
     struct spi_model *model = spi->context;
     int result;
 
+    model->lines = lines;
     if (length == 0 || !model->held) {
         bus_violation(&model->bus, "a transfer of nothing, or to nobody", length);
     }
@@ -138,7 +144,7 @@ static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
     for (uint16_t i = 0; i < length; i++) {
         uint8_t byte = out != NULL ? out[i] : 0xFFU;
 
-        if (!bus_byte(&model->bus)) {
+        if (!bus_byte(&model->bus, lines)) {
             return NW_ERR_POWER;
         }
         if (model->index < sizeof model->head) {
@@ -152,6 +158,16 @@ static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
     return result;
 }
 
+static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
+{
+    return move(spi, out, in, length, 1);
+}
+
+static int model_read4(struct nw_spi *spi, uint8_t *in, uint16_t length)
+{
+    return move(spi, NULL, in, length, 4);
+}
+
 static int model_wait(struct nw_spi *spi, uint16_t us)
 {
     struct spi_model *model = spi->context;
@@ -161,10 +177,18 @@ static int model_wait(struct nw_spi *spi, uint16_t us)
 
 void spi_model_open(struct spi_model *model)
 {
-    static const struct nw_spi_ops ops = {model_select, model_transfer, model_wait, NULL};
+    static const struct nw_spi_ops ops = {model_select, model_transfer, model_wait, NULL, NULL};
 
     model->bus.cut_at = BUS_NEVER;
     model->spi = (struct nw_spi){.ops = &ops, .context = model, .khz = 20000};
+}
+
+void spi_model_widen(struct spi_model *model)
+{
+    static const struct nw_spi_ops ops = {model_select, model_transfer, model_wait, NULL,
+                                          model_read4};
+
+    model->spi.ops = &ops;
 }
 
 uint32_t spi_model_address(const struct spi_model *model, uint32_t bytes)

@@ -27,6 +27,8 @@ struct bus {
     uint64_t bytes;    /* moved so far, both ways at once counting one */
     uint64_t cut_at;   /* power goes at this byte */
     uint64_t now_ns;
+    uint32_t byte_ps;  /* what a byte takes on one line; 0: BUS_BYTE_NS */
+    uint32_t rest_ps;  /* of now_ns, below a nanosecond */
     uint64_t ready_ns; /* when the operation under way ends */
     uint8_t pending;   /* which one; 0: none */
     bool off;
@@ -41,8 +43,8 @@ struct bus {
     int (*perform)(struct bus *bus); /* does what is pending in the chip */
 };
 
-/* Another byte: false when power goes, or is gone. */
-bool bus_byte(struct bus *bus);
+/* Another byte, by 1 or 4 lines: false when power goes, or is gone. */
+bool bus_byte(struct bus *bus, uint8_t lines);
 
 /* A transfer begins: false when the bus fails before anything of it has happened. *result is what
  * it answers when it is done. */
@@ -79,6 +81,7 @@ struct spi_model {
     bool held;     /* the driver has the bus: selected, or, of a card, with the line high */
     bool driving;  /* a card holds the line until it is clocked while it is not selected */
     bool selected;
+    uint8_t lines; /* that the byte under way goes by: 1 or 4 */
     uint32_t index;
     uint8_t head[8]; /* first bytes of the command */
     uint8_t (*exchange)(struct spi_model *model, uint32_t index, uint8_t out);
@@ -88,7 +91,8 @@ struct spi_model {
     bool raw; /* bytes count when not selected, and a select starts no command: SD cards */
 };
 
-void spi_model_open(struct spi_model *model);
+void spi_model_open(struct spi_model *model); /* on a bus of one line */
+void spi_model_widen(struct spi_model *model); /* the bus reads by four lines too */
 
 /* The address in bytes 1 .. `bytes` of the head, highest first. */
 uint32_t spi_model_address(const struct spi_model *model, uint32_t bytes);

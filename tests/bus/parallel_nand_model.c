@@ -253,7 +253,7 @@ static int latch(struct nw_parallel_bus *wires, uint8_t address, const uint8_t *
         return result;
     }
     for (uint8_t i = 0; i < length; i++) {
-        if (!bus_byte(&model->bus)) {
+        if (!bus_byte(&model->bus, 1)) {
             return NW_ERR_POWER;
         }
         if (address == 0) {
@@ -281,7 +281,7 @@ static int write(struct nw_parallel_bus *wires, const uint8_t *out, uint16_t len
         model->pointer = model->pointer == 0x01 ? 0 : model->pointer; /* 01h counts once */
     }
     for (uint16_t i = 0; i < length; i++) {
-        if (!bus_byte(&model->bus)) {
+        if (!bus_byte(&model->bus, 1)) {
             return NW_ERR_POWER;
         }
         if (model->column >= page_bytes(model) + spare_bytes(model)) {
@@ -330,7 +330,7 @@ static int read(struct nw_parallel_bus *wires, uint8_t *in, uint16_t length)
         return result;
     }
     for (uint16_t i = 0; i < length; i++) {
-        if (!bus_byte(&model->bus)) {
+        if (!bus_byte(&model->bus, 1)) {
             return NW_ERR_POWER;
         }
         in[i] = model->silent ? model->line : output(model);

@@ -17,6 +17,8 @@ enum pending { NONE, RESET, READ, PROGRAM, ERASE };
 #define BLOCK_PAGES 64U
 #define WINBOND 0xEFU
 #define MICRON 0x2CU
+#define GIGADEVICE 0xC8U
+#define MACRONIX 0xC2U
 #define UNIT 512U
 #define OTHER_CACHE 0xA5U /* what lies in the cache of the plane that does not work */
 
@@ -244,6 +246,19 @@ static void set_feature(struct spi_nand_model *model, uint8_t address, uint8_t v
     *at = (uint8_t)((*at & fixed) | (value & (uint8_t)~fixed));
 }
 
+/* 6Bh sends its data by four lines, from parts that have bit 0 of B0 for it if that is set. */
+static bool lines_fit(struct spi_nand_model *model, uint8_t code)
+{
+    uint8_t maker = model->kind.id[0];
+    bool closed = (maker == GIGADEVICE || maker == MACRONIX) && (model->config & 0x01U) == 0;
+    bool fit = model->spi.lines == (code == 0x6B ? 4 : 1) && (code == 0x03 || !closed);
+
+    if (!fit) {
+        bus_violation(&model->spi.bus, "data by lines that the part does not drive", code);
+    }
+    return fit;
+}
+
 static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
 {
     struct spi_nand_model *model = of(spi);
@@ -276,7 +291,11 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
         at = index - 1U - model->kind.id_dummy;
         return at < 3U ? model->kind.id[at] : 0;
     case 0x03:
+    case 0x6B:
         if (index < 4) {
+            return 0xFF;
+        }
+        if (!lines_fit(model, code)) {
             return 0xFF;
         }
         at = goes_on(model) ? (index - 4U) % raw_bytes(model) : column(model, index - 4U);
@@ -345,6 +364,7 @@ static void finish(struct spi_model *spi, uint32_t bytes)
         model->plane = plane_chosen(model);
         break;
     case 0x03:
+    case 0x6B:
         if (other_plane(model, plane_chosen(model))) {
             bus_violation(&spi->bus, "a column of the other plane", model->row);
         }

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "driver_trials.h"
-#include "nandwich/driver_spi_nand.h"
+#include "nandwich/driver_spi_nand_ahead.h"
 #include "spi_nand_model.h"
 
 struct rig {
@@ -195,7 +195,7 @@ static void a_part_whose_ecc_stays_off(void **state)
     assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
     rig.model.config_fixed = 0;
     assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
-    assert_int_equal(rig.model.config, 0x10);
+    assert_int_equal(rig.model.config, 0x11); /* data may go by four lines too */
     spi_nand_model_close(&rig.model);
 }
 
@@ -501,9 +501,122 @@ static void store_with_cuts(void **state)
     with_cuts(NULL, 1000);
 }
 
+/* Data comes in by four lines, commands and what is programmed go by one. */
+static void a_bus_of_four_lines(void **state)
+{
+    const struct spi_nand_kind *kinds[] = {&w25n, &gd5f_q4, &gd5f_q5, &mx35_2g, &mt29, &mt29_4g};
+    struct rig rig;
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        assert_int_equal(open_rig(&rig, kinds[i]), NW_OK);
+        struct nw_chip_req req = request(&rig, 64);
+        uint64_t before = rig.model.spi.bus.now_ns, narrow;
+
+        assert_int_equal(nw_chip_read(&req), NW_OK);
+        narrow = rig.model.spi.bus.now_ns - before;
+        spi_model_widen(&rig.model.spi);
+        before = rig.model.spi.bus.now_ns;
+        assert_int_equal(nw_chip_read(&req), NW_OK);
+        assert_int_equal(narrow - (rig.model.spi.bus.now_ns - before),
+                         (req.length + 16U) * BUS_BYTE_NS * 3U / 4U);
+        driver_trial_verbs(&rig.nand.chip, 16, 3, i);
+        spi_nand_model_close(&rig.model);
+    }
+}
+
+/* A page in the part's cache is not read from the array again, unless something came between. */
+static void reading_on(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    const uint32_t *reads = &rig.model.spi.bus.begun[2];
+    struct nw_chip_req req = request(&rig, 640);
+    uint8_t back[512];
+
+    for (uint32_t i = 0; i < 2048; i++) {
+        req.data[i] = (uint8_t)(i * 7U + i / 512U);
+    }
+    assert_int_equal(nw_chip_program(&req), NW_OK);
+    uint32_t before = *reads;
+    for (uint16_t at = 0; at < 2048; at += 512) {
+        struct nw_chip_req part = req;
+
+        part.offset = at;
+        part.length = 512;
+        part.data = back;
+        part.spare_length = 0;
+        assert_int_equal(nw_spi_nand_read_on(&part), NW_OK);
+        assert_memory_equal(back, req.data + at, 512);
+    }
+    assert_int_equal(*reads, before + 1U);
+    req.block = 11;
+    assert_int_equal(nw_chip_erase(&req), NW_OK);
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_OK);
+    assert_int_equal(*reads, before + 2U);
+    rig.model.ecc = 2;
+    req.page = 641;
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_ERR_ECC);
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_ERR_ECC); /* asked of the array anew */
+    assert_int_equal(*reads, before + 4U);
+    req.page = rig.model.kind.blocks * 64U;
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_ERR_RANGE);
+    assert_int_equal(nw_spi_nand_ahead(&req), NW_ERR_RANGE);
+    spi_nand_model_close(&rig.model);
+}
+
+/* The array is read while the processor works; a wrong guess is waited for, and nothing else. */
+static void reading_ahead(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &gd5f_q5), NW_OK);
+    struct bus *bus = &rig.model.spi.bus;
+    struct nw_chip_req req = request(&rig, 64);
+    uint8_t data[2048];
+
+    req.data[5] = 1;
+    assert_int_equal(nw_chip_program(&req), NW_OK);
+    uint32_t before = bus->begun[2];
+    assert_int_equal(nw_spi_nand_ahead(&req), NW_OK);
+    uint64_t asked = bus->now_ns;
+    bus->now_ns += 100000; /* the processor's */
+    req.data = data;
+    uint32_t waits = bus->waits;
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_OK);
+    assert_int_equal(bus->waits, waits);
+    assert_true(bus->now_ns - asked - 100000 < (2048U + 16U + 40U) * BUS_BYTE_NS);
+    assert_int_equal(bus->begun[2], before + 1U);
+    assert_int_equal(data[5], 1);
+
+    assert_int_equal(nw_spi_nand_ahead(&req), NW_OK);
+    req.page = 65;
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_OK); /* waits for page 64 first */
+    assert_int_equal(bus->begun[2], before + 3U);
+    assert_int_equal(data[5], 0xFF);
+    assert_int_equal(nw_spi_nand_ahead(&req), NW_OK);
+    assert_int_equal(nw_chip_program(&req), NW_OK);
+    rig.model.ecc = 2; /* the status of the row that was asked for, not of the last one */
+    assert_int_equal(nw_spi_nand_ahead(&req), NW_OK);
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_ERR_ECC);
+    bus->fail_at = 1;
+    assert_int_equal(nw_spi_nand_ahead(&req), NW_ERR_IO);
+    before = bus->begun[2];
+    rig.model.ecc = 0;
+    assert_int_equal(nw_spi_nand_read_on(&req), NW_OK);
+    assert_int_equal(bus->begun[2], before + 1U);
+    spi_nand_model_close(&rig.model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bus_of_four_lines),
+        cmocka_unit_test(reading_on),
+        cmocka_unit_test(reading_ahead),
         cmocka_unit_test(each_part_tells_its_shape),
         cmocka_unit_test(parts_that_are_not_in_the_table),
         cmocka_unit_test(two_planes_of_large_pages),

@@ -81,7 +81,11 @@ static int whole_wait(struct nw_spi *spi, uint16_t us)
     return wire->wait(spi, us);
 }
 
-static const struct nw_spi_ops whole_ops = {whole_select, whole_transfer, whole_wait, NULL};
+static const struct nw_spi_ops whole_ops = {
+    .select = whole_select,
+    .transfer = whole_transfer,
+    .wait = whole_wait,
+};
 
 static struct nw_spi *whole(struct spi_model *model)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver_spi.h - what a driver of a serial part needs of a board: four small functions.
+ * driver_spi.h - what a driver of a serial part needs of a board: a few small functions.
  *
  * One struct nw_spi stands for one part on one chip-select line. Several parts may share the wires:
  * give each a struct of its own with a select of its own. The drivers above it are
@@ -11,6 +11,7 @@
  * fails. They may sleep or let other tasks run; no driver is entered twice for one part.
  *
  * WIRES. Mode 0 (or 3), most significant bit first, eight bits. Commands are sent one bit wide.
+ * Where the board has read4(), the data that NAND is read for comes in four bits wide.
  *
  * SHARED WIRES. A verb takes the bus with select(1) and gives it back with select(0), once or
  * several times; nothing is moved outside. So a lock is taken where `on` is not 0, unless it is
@@ -67,6 +68,9 @@ struct nw_spi_ops {
     /* Sets the clock to khz >= 1 or slower. NULL: the clock stays as it is. Only nw_sd_open() calls
      * it: a card wants at most 400 kHz until it has been woken. */
     int (*clock)(struct nw_spi *spi, uint32_t khz);
+    /* Moves length >= 1 bytes in, four bits at once, behind a command sent as ever. NULL: the board
+     * has one line each way. */
+    int (*read4)(struct nw_spi *spi, uint8_t *in, uint16_t length);
 };
 
 struct nw_spi {

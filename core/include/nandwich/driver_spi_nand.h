@@ -58,7 +58,7 @@ extern "C" {
 
 /* What else sets a part apart. Its reads go on behind the page while bit 0 of its configuration
  * register is set (Micron), or stop there only while bit 3 is set (Winbond): opening sees to it. */
-#define NW_SPI_NAND_BIT_0_GOES_ON 0x01U
+#define NW_SPI_NAND_BIT_0_GOES_ON 0x20U
 #define NW_SPI_NAND_BIT_3_STOPS 0x08U
 /* Odd blocks are reached with a bit of the column set, the one above those of a page and its spare:
  * bit 12; with pages of 4,096 bytes bit 13. */
@@ -67,6 +67,9 @@ extern "C" {
 #define NW_SPI_NAND_FOUR_PROGRAMS 0x04U
 /* The protected spare bytes stand further up and closer together: see PAGES. */
 #define NW_SPI_NAND_SPARE_HIGH 0x10U
+/* Bit 0 of its configuration register gives the WP and HOLD pins to data (GigaDevice, Macronix):
+ * opening sets it. On a bus with read4() the data of reads comes in by four lines (command 6Bh). */
+#define NW_SPI_NAND_BIT_0_QUAD 0x01U
 
 struct nw_spi_nand_part {
     uint8_t maker;       /* first byte of the id */
@@ -83,6 +86,7 @@ struct nw_spi_nand {
     const struct nw_spi_nand_part *part; /* its row */
     uint8_t id[4];       /* as read, the first byte being what came while the part was asked */
     struct nw_chip chip; /* for the layers; its context is this struct */
+    uint32_t held;       /* the page in the part's cache, or on its way there, + 1; 0: none */
 };
 
 /*

@@ -67,7 +67,12 @@ static int spi_clock(struct nw_spi *spi, uint32_t khz)
     return NW_OK;
 }
 
-static const struct nw_spi_ops ops = {spi_select, spi_transfer, spi_wait, spi_clock};
+static const struct nw_spi_ops ops = {
+    .select = spi_select,
+    .transfer = spi_transfer,
+    .wait = spi_wait,
+    .clock = spi_clock,
+};
 struct nw_spi board_spi = {.ops = &ops, .khz = SPI_KHZ};
 
 /* THE PROCESSOR */

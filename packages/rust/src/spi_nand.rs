@@ -120,6 +120,7 @@ impl<S: SpiDevice, D: DelayNs> SpiNand<S, D> {
         transfer: Some(transfer::<S, D>),
         wait: Some(wait::<S, D>),
         clock: None,
+        read4: None,
     };
 }
 

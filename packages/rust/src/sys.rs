@@ -71,11 +71,12 @@ pub const NW_SPI_NAND_ECC_GD5F_Q4: u32 = 0x8F708F70;
 pub const NW_SPI_NAND_ECC_GD5F_Q5: u32 = 0x4F404F40;
 pub const NW_SPI_NAND_ECC_MX35: u32 = 0xFF40FF40;
 pub const NW_SPI_NAND_ECC_MT29: u32 = 0xFF8F6F30;
-pub const NW_SPI_NAND_BIT_0_GOES_ON: u32 = 0x01;
+pub const NW_SPI_NAND_BIT_0_GOES_ON: u32 = 0x20;
 pub const NW_SPI_NAND_BIT_3_STOPS: u32 = 0x08;
 pub const NW_SPI_NAND_TWO_PLANES: u32 = 0x02;
 pub const NW_SPI_NAND_FOUR_PROGRAMS: u32 = 0x04;
 pub const NW_SPI_NAND_SPARE_HIGH: u32 = 0x10;
+pub const NW_SPI_NAND_BIT_0_QUAD: u32 = 0x01;
 
 #[repr(C)]
 pub struct nw_seal {
@@ -318,6 +319,7 @@ pub struct nw_spi_ops {
     pub transfer: Option<unsafe extern "C" fn(*mut nw_spi, *const u8, *mut u8, u16) -> c_int>,
     pub wait: Option<unsafe extern "C" fn(*mut nw_spi, u16) -> c_int>,
     pub clock: Option<unsafe extern "C" fn(*mut nw_spi, u32) -> c_int>,
+    pub read4: Option<unsafe extern "C" fn(*mut nw_spi, *mut u8, u16) -> c_int>,
 }
 
 #[repr(C)]
@@ -350,6 +352,7 @@ pub struct nw_spi_nand {
     pub part: *const nw_spi_nand_part,
     pub id: [u8; 4],
     pub chip: nw_chip,
+    pub held: u32,
 }
 
 #[repr(C)]
@@ -594,11 +597,12 @@ const _: () = {
     assert!(offset_of!(nw_store_space, free_blocks) == 12);
     assert!(offset_of!(nw_store_space, good_blocks) == 16);
     assert!(offset_of!(nw_store_space, sequence) == 20);
-    assert!(size_of::<nw_spi_ops>() == 32);
+    assert!(size_of::<nw_spi_ops>() == 40);
     assert!(offset_of!(nw_spi_ops, select) == 0);
     assert!(offset_of!(nw_spi_ops, transfer) == 8);
     assert!(offset_of!(nw_spi_ops, wait) == 16);
     assert!(offset_of!(nw_spi_ops, clock) == 24);
+    assert!(offset_of!(nw_spi_ops, read4) == 32);
     assert!(size_of::<nw_spi>() == 32);
     assert!(offset_of!(nw_spi, ops) == 0);
     assert!(offset_of!(nw_spi, context) == 8);
@@ -614,11 +618,12 @@ const _: () = {
     assert!(offset_of!(nw_spi_nand_part, blocks) == 4);
     assert!(offset_of!(nw_spi_nand_part, page_bytes) == 6);
     assert!(offset_of!(nw_spi_nand_part, ecc) == 8);
-    assert!(size_of::<nw_spi_nand>() == 88);
+    assert!(size_of::<nw_spi_nand>() == 96);
     assert!(offset_of!(nw_spi_nand, spi) == 0);
     assert!(offset_of!(nw_spi_nand, part) == 8);
     assert!(offset_of!(nw_spi_nand, id) == 16);
     assert!(offset_of!(nw_spi_nand, chip) == 24);
+    assert!(offset_of!(nw_spi_nand, held) == 88);
     assert!(size_of::<nw_spi_nor_maker>() == 6);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);
@@ -788,11 +793,12 @@ const _: () = {
     assert!(offset_of!(nw_store_space, free_blocks) == 12);
     assert!(offset_of!(nw_store_space, good_blocks) == 16);
     assert!(offset_of!(nw_store_space, sequence) == 20);
-    assert!(size_of::<nw_spi_ops>() == 16);
+    assert!(size_of::<nw_spi_ops>() == 20);
     assert!(offset_of!(nw_spi_ops, select) == 0);
     assert!(offset_of!(nw_spi_ops, transfer) == 4);
     assert!(offset_of!(nw_spi_ops, wait) == 8);
     assert!(offset_of!(nw_spi_ops, clock) == 12);
+    assert!(offset_of!(nw_spi_ops, read4) == 16);
     assert!(size_of::<nw_spi>() == 20);
     assert!(offset_of!(nw_spi, ops) == 0);
     assert!(offset_of!(nw_spi, context) == 4);
@@ -808,11 +814,12 @@ const _: () = {
     assert!(offset_of!(nw_spi_nand_part, blocks) == 4);
     assert!(offset_of!(nw_spi_nand_part, page_bytes) == 6);
     assert!(offset_of!(nw_spi_nand_part, ecc) == 8);
-    assert!(size_of::<nw_spi_nand>() == 64);
+    assert!(size_of::<nw_spi_nand>() == 68);
     assert!(offset_of!(nw_spi_nand, spi) == 0);
     assert!(offset_of!(nw_spi_nand, part) == 4);
     assert!(offset_of!(nw_spi_nand, id) == 8);
     assert!(offset_of!(nw_spi_nand, chip) == 12);
+    assert!(offset_of!(nw_spi_nand, held) == 64);
     assert!(size_of::<nw_spi_nor_maker>() == 6);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);

@@ -43,6 +43,8 @@ _TARGET_ONLY = {
     "stack": "belongs to --target, as --target cortex-m3",
     "vm_base": "belongs to --target, as --target cortex-m3",
     "fault": "belongs to --target, as --target cortex-m3",
+    "bus": "belongs to --target, as --target cortex-m3",
+    "prefetch": "belongs to --target, as --target cortex-m3",
     "layout": "belongs to --target atmega128; on the host `nandwich cc --layout` builds with one",
     "frames": "belongs to --layout FILE with --target atmega128; on the host it is --ram",
 }
@@ -286,6 +288,17 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--fault",
     type=click.Choice(["id", "stuck", "ecc"]),
     help="--target: a part that answers a foreign id, never gets ready, or loses what it holds.",
+)
+@click.option(
+    "--bus",
+    metavar="single|quad[:MHZ]",
+    help="--target: the serial bus; quad reads by four lines and DMA.  [default: single:20]",
+)
+@click.option(
+    "--prefetch/--no-prefetch",
+    default=True,
+    show_default=True,
+    help="--target: the next page of a mapped file is read while the processor works.",
 )
 @click.option(
     "--native/--no-native", default=True, show_default=True, help="Compare with a native run."

@@ -47,7 +47,11 @@ static int board_wait(struct nw_spi *spi, uint16_t us)
     return NW_OK;
 }
 
-static const struct nw_spi_ops ops = {board_select, board_transfer, board_wait, NULL};
+static const struct nw_spi_ops ops = {
+    .select = board_select,
+    .transfer = board_transfer,
+    .wait = board_wait,
+};
 static struct nw_spi bus;
 static struct nw_spi_nor nor;
 static struct nw_check check;

@@ -308,7 +308,7 @@ static void power(uint64_t until)
 static void cut(struct bus *bus)
 {
     bus->cut_at = bus->bytes;
-    (void)bus_byte(bus);
+    (void)bus_byte(bus, 1);
     if (chip.part == &card.spi) {
         sd_model_power_up(&card);
     } else {

@@ -44,7 +44,7 @@ static int flash_wait(struct nw_spi *, uint16_t us)
     return NW_OK;
 }
 
-static const struct nw_spi_ops ops = {flash_select, flash_transfer, flash_wait, NULL};
+static const struct nw_spi_ops ops = {flash_select, flash_transfer, flash_wait, NULL, NULL};
 static struct nw_spi bus = {&ops, NULL, 8000, 0, 0, 0};
 static struct nw_spi_nor flash;
 static struct nw_store *store;
