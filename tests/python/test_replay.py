@@ -5,6 +5,7 @@ not fit with the numbers, and give the same bytes for the same question."""
 import gzip
 import json
 import random
+import re
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from schemas import validate
 from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.replay import classes, life, outcome, traffic
+from nandwich.replay import classes, life, outcome, report, traffic
 from nandwich.replay import play as replay
 from nandwich.replay.options import LAYERS, TIER_NEEDS, TIERS, WEARS, Options
 
@@ -210,6 +211,19 @@ def test_applications_in_table_and_json(tmp_path: Path) -> None:
     assert "names none" in done.stderr
 
 
+def test_one_class_more_than_are_shown_has_its_row() -> None:
+    """Goal: "1 others" took as much room as what it hid."""
+    numbers = dict.fromkeys(("requests", "read", "written", "nvm_read", "nvm_written"), 1)
+    for count, last in ((12, "c11"), (13, "c12"), (14, "2 others")):
+        shares = [
+            {"name": f"c{i}", **numbers, "served_ns": 99 - i, "mb_per_s": 1.0} for i in range(count)
+        ]
+        value = {"device": {"sector_bytes": 512}, "applications": shares, "classes": []}
+        [(_, rows)] = report.share_tables(value)
+        assert rows[-1][0] == last
+        assert len(rows) == min(count, 13)
+
+
 needs_ext4 = pytest.mark.skipif(not PRESENT, reason="needs e2fsprogs (tools/setup test)")
 
 
@@ -230,7 +244,9 @@ def test_classes_of_an_image(tmp_path: Path) -> None:
     assert told["inodes"]["nvm_written"] == told["inodes"]["written"] > 0
     assert told["journal"]["nvm_written"] == told["data"]["nvm_written"] == 0
     assert sum(share["written"] for share in told.values()) == value["result"]["sectors_written"]
-    assert "inodes" in _run(*question).stdout
+    table = _run(*question).stdout
+    assert "inodes" in table
+    assert re.search(r"^class of sectors +parts +written", table, re.M)
     small = ("replay", path, "--classes", disk, "--blocks", "100", "--wrap")
     assert "take a larger --chip" in _run(*small).stderr
     blank = tmp_path / "blank.img"
