@@ -15,9 +15,10 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, make
+from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, call, debug, fill, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
+from nandwich.errors import InputError
 from nandwich.replay import classes, life, outcome, report, traffic
 from nandwich.replay import play as replay
 from nandwich.replay.options import LAYERS, TIER_NEEDS, TIERS, WEARS, Options
@@ -297,6 +298,37 @@ def test_a_guest_in_an_image_of_a_disk(tmp_path: Path) -> None:
         name = classes.name(told.classes[place // 4096])
         assert name == f"guest's {within.classes.get(at // 4096, 'data')}"
     assert told.notes == []
+
+
+@pytest.mark.skipif(not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-img")
+def test_nine_guests_side_by_side(tmp_path: Path) -> None:
+    """The first image of a folder alone was told; with more than eight the disk was refused."""
+    guest, image = make(tmp_path / "guest.img", "8M", "-b", "1024"), tmp_path / "guest.qcow2"
+    fill(guest, tmp_path, 2, 300_000)
+    call("qemu-img", "convert", "-O", "qcow2", guest, image)
+    found = []
+    for guests in (1, 9):
+        disk = make(tmp_path / f"host{guests}.img", "64M", "-b", "4096")
+        debug(disk, *(f"write {image} {i}.qcow2" for i in range(guests)))
+        told = classes.of_image(disk, 1024, disk.stat().st_size // 1024)
+        assert told.notes == []
+        found.append([classes.name(one) for one in told.classes])
+    for name in ("image", "guest's inodes", "guest's data"):
+        assert found[1].count(name) == 9 * found[0].count(name) > 0
+
+
+@pytest.mark.skipif(not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-img")
+def test_an_image_in_too_many_pieces_is_refused(tmp_path: Path) -> None:
+    image = tmp_path / "pieces.qcow2"
+    call("qemu-img", "create", "-f", "qcow2", image, "8M")
+    with image.open("r+b") as file:
+        for at in range(1 << 20, 6 << 20, 2048):
+            file.seek(at)
+            file.write(b"x" * 1024)
+    disk = make(tmp_path / "host.img", "64M", "-b", "1024")
+    debug(disk, f"write {image} pieces.qcow2")
+    with pytest.raises(InputError, match="24 blocks of extents, which a file in very many pieces"):
+        classes.of_image(disk, 1024, disk.stat().st_size // 1024)
 
 
 def test_arrivals_against_back_to_back() -> None:
