@@ -154,8 +154,7 @@ def _method(asked: str) -> str:
     """From the source, the heuristic as published unless first fit is asked for."""
     if asked == "ours" and _is_given("method"):
         raise InputError(
-            "--method ours searches by playing a trace; from the source: published or "
-            "first-fit"
+            "--method ours searches by playing a trace; from the source: published or first-fit"
         )
     return "published" if asked == "ours" else asked
 
