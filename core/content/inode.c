@@ -83,15 +83,6 @@ static void update(struct nw_content *content, struct nw_content_image *image,
     }
 }
 
-static void probe(struct nw_content_volume *volume, uint32_t number, uint32_t block,
-                  uint8_t depth, const uint8_t *root)
-{
-    volume->probe = block;
-    volume->probe_inode = number;
-    volume->probe_depth = (uint8_t)(depth - 1U);
-    memcpy(volume->probe_root, root, ROOT_BYTES);
-}
-
 /* Inode `number`, in block `at` of all tables one after the other. In order each is probed once, so
  * that questions come to an end. One that is written is probed at once or, behind a probe that is
  * still to come, in order: from there on that begins again. */
@@ -114,18 +105,15 @@ static void search(struct nw_content *content, struct nw_content_volume *volume,
         if (from == 0) {
             found(content, volume, number, block, inode + 40);
         }
-    } else if (shown == SHOWN_IN_ORDER) {
-        if (volume->probe == 0 && number > volume->probed) {
-            volume->probed = number;
-            probe(volume, number, block, depth, inode + 40);
-        }
+    } else if (volume->probe == 0 && (shown == SHOWN_WRITTEN || number > volume->probed)) {
+        volume->probe = block;
+        volume->probe_inode = number;
+        volume->probe_depth = (uint8_t)(depth - 1U);
+        memcpy(volume->probe_root, inode + 40, ROOT_BYTES);
+        volume->probed = shown == SHOWN_WRITTEN ? volume->probed : number;
     } else if (shown == SHOWN_WRITTEN) {
-        if (volume->probe == 0) {
-            probe(volume, number, block, depth, inode + 40);
-        } else {
-            volume->scan = at < volume->scan ? at : volume->scan;
-            volume->probed = number <= volume->probed ? number - 1U : volume->probed;
-        }
+        volume->scan = at < volume->scan ? at : volume->scan;
+        volume->probed = number <= volume->probed ? number - 1U : volume->probed;
     }
 }
 
@@ -171,7 +159,7 @@ void nw_content_inodes_see(struct nw_content *content, const struct nw_content_s
                 update(content, image, data + at);
             }
         }
-        if (open) {
+        if (open && shown != SHOWN_ANSWER) {
             search(content, volume, table, first + index, data + at, shown);
         }
     }
