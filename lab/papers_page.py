@@ -3,10 +3,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from lab.experiments import ERROR, HOLDS, OURS, VERDICTS, Result, Value
+from lab.experiments import ERROR, HOLDS, OURS, VERDICTS, Experiment, Result, Value
 from lab.pages import row
 from nandwich import files
+
+Claimed = TypeVar("Claimed", Experiment, Result)
 
 _HEAD = """# The published work, measured again
 
@@ -26,7 +29,7 @@ def figure(value: Value | None, unit: str) -> str:
     return f"{value} {unit}".strip() if counted else str(value)
 
 
-def documents(results: Sequence[Result]) -> dict[str, list[Result]]:
+def documents(results: Sequence[Claimed]) -> dict[str, list[Claimed]]:
     """The claims of each, ours last."""
     names = sorted(dict.fromkeys(one.document for one in results), key=lambda name: name == OURS)
     return {name: [one for one in results if one.document == name] for name in names}

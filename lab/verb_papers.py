@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich papers`: re-runs the published experiments and says what holds."""
 
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -21,8 +24,8 @@ def _choose(wanted: tuple[str, ...]) -> list[Experiment]:
             ids = [one.id for one in known.values()]
             raise names.unknown("experiment", name, ids, list_with="nandwich papers --list")
     if wanted:
-        return [known[name.casefold()] for name in wanted]
-    return list(known.values())
+        return list(dict.fromkeys(known[name.casefold()] for name in wanted))
+    return [one for of in papers_page.documents(list(known.values())).values() for one in of]
 
 
 def _list(chosen: list[Experiment], json_target: str | None) -> None:
@@ -47,6 +50,16 @@ def _list(chosen: list[Experiment], json_target: str | None) -> None:
         output.print_table(("id", "document", "where", "published", "unit", "claim"), rows)
 
 
+def _folded(note: str) -> str:
+    """At words and in the width of a terminal; elsewhere a line each, for other programs."""
+    if not sys.stdout.isatty():
+        return note
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        note, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
 def _show(results: list[Result], *, quick: bool) -> None:
     rows = [
         (
@@ -68,7 +81,7 @@ def _show(results: list[Result], *, quick: bool) -> None:
     if notes:
         click.echo()
     for note in notes:
-        click.echo(note)
+        click.echo(_folded(note))
 
 
 @click.command(cls=Command)
@@ -106,7 +119,7 @@ def command(
     Without an ID all of them run. Each writes its numbers as ID.csv and a plot as ID.svg. A
     published claim that comes out otherwise is reported as "differs" with the reason; "not
     reachable" and "not judged" have theirs, too. The exit code is 1 only when an experiment breaks
-    or a claim of our own does not hold.
+    or a claim of our own that must hold does not.
 
     \b
     Examples:

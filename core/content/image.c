@@ -441,5 +441,5 @@ void nw_content_image_begin(struct nw_content *content, const struct nw_content_
     free->first = spot->block;
     spot->volume->scan = 0;
     spot->volume->probe = 0;
-    spot->volume->probe_inode = 0;
+    spot->volume->probed = 0;
 }

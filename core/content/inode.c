@@ -83,9 +83,11 @@ static void update(struct nw_content *content, struct nw_content_image *image,
     }
 }
 
-/* Inode `number`, in block `at` of all tables one after the other. */
+/* Inode `number`, in block `at` of all tables one after the other. In order each is probed once, so
+ * that questions come to an end. One that is written is probed at once or, behind a probe that is
+ * still to come, in order: from there on that begins again. */
 static void search(struct nw_content *content, struct nw_content_volume *volume, uint32_t at,
-                   uint32_t number, const uint8_t *inode)
+                   uint32_t number, const uint8_t *inode, enum nw_content_shown shown)
 {
     uint32_t from;
     uint32_t block;
@@ -103,13 +105,15 @@ static void search(struct nw_content *content, struct nw_content_volume *volume,
         if (from == 0) {
             found(content, volume, number, block, inode + 40);
         }
-    } else if (volume->probe != 0) {
-        volume->scan = at < volume->scan ? at : volume->scan; /* once more, behind that probe */
-    } else if (number > volume->probe_inode) { /* those before it were probed */
+    } else if (volume->probe == 0 && (shown == SHOWN_WRITTEN || number > volume->probed)) {
         volume->probe = block;
         volume->probe_inode = number;
         volume->probe_depth = (uint8_t)(depth - 1U);
         memcpy(volume->probe_root, inode + 40, ROOT_BYTES);
+        volume->probed = shown == SHOWN_WRITTEN ? volume->probed : number;
+    } else if (shown == SHOWN_WRITTEN) {
+        volume->scan = at < volume->scan ? at : volume->scan;
+        volume->probed = number <= volume->probed ? number - 1U : volume->probed;
     }
 }
 
@@ -144,6 +148,7 @@ void nw_content_inodes_see(struct nw_content *content, const struct nw_content_s
     uint32_t first = spot->item / PLACES * volume->inodes + 1U;
     uint32_t table = spot->item / PLACES * volume->table + (into >> volume->shift);
     int open = searching(content, number);
+    enum nw_content_shown shown = nw_content_shown(content, spot->at);
 
     for (uint32_t at = skip; at + INODE_BYTES <= bytes && index < volume->inodes;
          at += volume->inode_bytes, index++) {
@@ -154,8 +159,8 @@ void nw_content_inodes_see(struct nw_content *content, const struct nw_content_s
                 update(content, image, data + at);
             }
         }
-        if (open) {
-            search(content, volume, table, first + index, data + at);
+        if (open && shown != SHOWN_ANSWER) {
+            search(content, volume, table, first + index, data + at, shown);
         }
     }
 }

@@ -151,6 +151,12 @@ int nw_content_is_directory(const uint8_t *data, uint32_t bytes);
 void nw_content_find(struct nw_content *content, uint8_t space, uint64_t at,
                      struct nw_content_spot *spot);
 
+/* want.c: why a byte of the disk is shown: it was written, asked for by the look at all inodes in
+ * order, or by another question. */
+enum nw_content_shown { SHOWN_WRITTEN, SHOWN_IN_ORDER, SHOWN_ANSWER };
+
+enum nw_content_shown nw_content_shown(const struct nw_content *content, uint64_t at);
+
 /* want.c: what was asked for last was shown, as far as it can be. */
 void nw_content_settle(struct nw_content *content, uint64_t at, uint32_t bytes);
 

@@ -142,12 +142,23 @@ static void move_on(struct nw_content *content, const struct nw_content_asked *a
         volume->probe = volume->probe == asked->place ? 0 : volume->probe;
         break;
     case ASK_SCAN:
-        volume->scan += volume->scan == asked->place;
+        /* With a probe to come it stays: behind that inode others are to be probed. */
+        volume->scan += volume->scan == asked->place && volume->probe == 0;
         break;
     default:
         move_image(&content->image[asked->object], asked);
         break;
     }
+}
+
+enum nw_content_shown nw_content_shown(const struct nw_content *content, uint64_t at)
+{
+    const struct nw_content_asked *asked = &content->asked;
+
+    if (asked->what == ASK_NOTHING || at < asked->at || at - asked->at >= asked->bytes) {
+        return SHOWN_WRITTEN;
+    }
+    return asked->what == ASK_SCAN ? SHOWN_IN_ORDER : SHOWN_ANSWER;
 }
 
 void nw_content_settle(struct nw_content *content, uint64_t at, uint32_t bytes)

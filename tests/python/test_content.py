@@ -201,6 +201,36 @@ def test_guest_written_on(tmp_path: Path) -> None:
 
 
 @needs_images
+@pytest.mark.parametrize("between", [False, True], ids=["in order", "another is written first"])
+def test_images_side_by_side(tmp_path: Path, between: bool) -> None:
+    """Files in many stretches, whose inodes name a block of extents each: of those in one block of
+    inodes the first alone was looked at, and none before one that was written meanwhile."""
+    hosted = Hosted(tmp_path, ["-b", "4096"], ["-b", "4096"], "65536")
+    debug(hosted.disk, "rm guest.qcow2")
+    small = tmp_path / "small"
+    small.write_bytes(b"content")
+    names = ["first", "second", "guest.qcow2", *(f"small{i}" for i in range(16)), "last"]
+    debug(hosted.disk, *(f"write {small if 'small' in one else hosted.image} {one}"
+                         for one in names))  # fmt: skip
+    assert " 1/ 1 " in call("debugfs", "-R", "ex guest.qcow2", hosted.disk)
+    hosted.inode = "<14>"
+    content = recogniser(hosted.disk)
+    answer(content, hosted.disk)
+    if between:
+        table = min(b for b, name in Judged(hosted.disk).classes.items() if name == "inodes")
+        with hosted.disk.open("rb") as disk:
+            for place in (hosted.header(), (table + 1) * 4096):
+                disk.seek(place)
+                content.see(place, disk.read(4096))
+        answer(content, hosted.disk)
+    else:
+        hosted.open_image(content)
+    wrong, metadata = hosted.differences(content)
+    assert wrong == []
+    assert metadata > 10
+
+
+@needs_images
 def test_what_the_bench_counts(tmp_path: Path) -> None:
     """One that was shown nothing misses all; one that saw the disk misses nothing."""
     hosted = Hosted(tmp_path, ["-b", "4096"], ["-b", "4096"], "65536")

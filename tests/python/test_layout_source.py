@@ -156,7 +156,7 @@ def _same_as_recorded(folder: Path, files: list[str]) -> None:
             "NW_VM extern int v[4];\nint main(void) { return v[1]; }",
             "a.c:5 in main: 'v' is defined",
         ),
-        ("int main(void) { return 0; }", "a.c: no tagged variable is used"),
+        ("int main(void) { return 0; }", "a.c: no tagged variable is used; NW_VM tags one"),
         ("NW_VM struct { char c[300]; } v;\nint main(void) { return v.c[1]; }", "an element of v"),
     ],
 )
@@ -179,7 +179,7 @@ def test_two_variables_of_one_name_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--method", "ours"), "--method ours searches by playing a trace"),
+        (("--method", "ours"), "from the source: published or first-fit"),
         (("--play", "x.layout"), "--play wants a trace"),
         (("--cflags", "-O2 -o x"), "--cflags: -o"),
         (("--cflags", "b.c"), "'b.c' is no flag"),
@@ -195,6 +195,9 @@ def test_flags_of_a_trace_are_refused(tmp_path: Path) -> None:
     assert "they go with --from-source" in _layout("x.acc", "--cflags", "-O2", code=2).output
     missing = _layout("--from-source", tmp_path / "none.c", code=2).output
     assert "none.c: no such file" in missing
+    trace = tmp_path / "x.acc"
+    trace.write_bytes(b"a trace")
+    assert "x.acc: --from-source reads C files" in _layout("--from-source", trace, code=2).output
 
 
 def test_what_is_told(tmp_path: Path) -> None:

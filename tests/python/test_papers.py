@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,21 @@ def test_unknown_experiment_names_the_nearest(papers: Callable[..., Result]) -> 
     result = papers("A11")
     assert result.exit_code == 2
     assert "unknown experiment 'A11'; did you mean A1" in result.stderr
+
+
+def test_an_experiment_named_twice_runs_once(papers: Callable[..., Result]) -> None:
+    """Goal: it passed for two that write one file, and the answer was to choose another name."""
+    result = papers("A1", "a1", "--json", "-")
+    assert result.exit_code == 0
+    assert [one["id"] for one in json.loads(result.stdout)] == ["A1"]
+
+
+def test_list_goes_by_document() -> None:
+    """Goal: a document's experiments stand together; two chapters of one stood apart."""
+    listed = json.loads(CliRunner().invoke(main, ["papers", "--list", "--json", "-"]).stdout)
+    together = [document for document, _ in groupby(one["document"] for one in listed)]
+    assert len(together) == len(set(together)) == 6
+    assert together[-1] == OURS
 
 
 def test_list_runs_nothing(papers: Callable[..., Result], tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ not fit with the numbers, and give the same bytes for the same question."""
 import gzip
 import json
 import random
+import re
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, make
+from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, call, debug, fill, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.replay import classes, life, outcome, traffic
+from nandwich.errors import InputError
+from nandwich.replay import classes, life, outcome, report, traffic
 from nandwich.replay import play as replay
 from nandwich.replay.options import LAYERS, TIER_NEEDS, TIERS, WEARS, Options
 
@@ -210,6 +212,19 @@ def test_applications_in_table_and_json(tmp_path: Path) -> None:
     assert "names none" in done.stderr
 
 
+def test_one_class_more_than_are_shown_has_its_row() -> None:
+    """Goal: "1 others" took as much room as what it hid."""
+    numbers = dict.fromkeys(("requests", "read", "written", "nvm_read", "nvm_written"), 1)
+    for count, last in ((12, "c11"), (13, "c12"), (14, "2 others")):
+        shares = [
+            {"name": f"c{i}", **numbers, "served_ns": 99 - i, "mb_per_s": 1.0} for i in range(count)
+        ]
+        value = {"device": {"sector_bytes": 512}, "applications": shares, "classes": []}
+        [(_, rows)] = report.share_tables(value)
+        assert rows[-1][0] == last
+        assert len(rows) == min(count, 13)
+
+
 needs_ext4 = pytest.mark.skipif(not PRESENT, reason="needs e2fsprogs (tools/setup test)")
 
 
@@ -230,7 +245,9 @@ def test_classes_of_an_image(tmp_path: Path) -> None:
     assert told["inodes"]["nvm_written"] == told["inodes"]["written"] > 0
     assert told["journal"]["nvm_written"] == told["data"]["nvm_written"] == 0
     assert sum(share["written"] for share in told.values()) == value["result"]["sectors_written"]
-    assert "inodes" in _run(*question).stdout
+    table = _run(*question).stdout
+    assert "inodes" in table
+    assert re.search(r"^class of sectors +parts +written", table, re.M)
     small = ("replay", path, "--classes", disk, "--blocks", "100", "--wrap")
     assert "take a larger --chip" in _run(*small).stderr
     blank = tmp_path / "blank.img"
@@ -281,6 +298,37 @@ def test_a_guest_in_an_image_of_a_disk(tmp_path: Path) -> None:
         name = classes.name(told.classes[place // 4096])
         assert name == f"guest's {within.classes.get(at // 4096, 'data')}"
     assert told.notes == []
+
+
+@pytest.mark.skipif(not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-img")
+def test_nine_guests_side_by_side(tmp_path: Path) -> None:
+    """The first image of a folder alone was told; with more than eight the disk was refused."""
+    guest, image = make(tmp_path / "guest.img", "8M", "-b", "1024"), tmp_path / "guest.qcow2"
+    fill(guest, tmp_path, 2, 300_000)
+    call("qemu-img", "convert", "-O", "qcow2", guest, image)
+    found = []
+    for guests in (1, 9):
+        disk = make(tmp_path / f"host{guests}.img", "64M", "-b", "4096")
+        debug(disk, *(f"write {image} {i}.qcow2" for i in range(guests)))
+        told = classes.of_image(disk, 1024, disk.stat().st_size // 1024)
+        assert told.notes == []
+        found.append([classes.name(one) for one in told.classes])
+    for name in ("image", "guest's inodes", "guest's data"):
+        assert found[1].count(name) == 9 * found[0].count(name) > 0
+
+
+@pytest.mark.skipif(not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-img")
+def test_an_image_in_too_many_pieces_is_refused(tmp_path: Path) -> None:
+    image = tmp_path / "pieces.qcow2"
+    call("qemu-img", "create", "-f", "qcow2", image, "8M")
+    with image.open("r+b") as file:
+        for at in range(1 << 20, 6 << 20, 2048):
+            file.seek(at)
+            file.write(b"x" * 1024)
+    disk = make(tmp_path / "host.img", "64M", "-b", "1024")
+    debug(disk, f"write {image} pieces.qcow2")
+    with pytest.raises(InputError, match="24 blocks of extents, which a file in very many pieces"):
+        classes.of_image(disk, 1024, disk.stat().st_size // 1024)
 
 
 def test_arrivals_against_back_to_back() -> None:

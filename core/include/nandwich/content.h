@@ -126,6 +126,7 @@ struct nw_content_volume {
     uint32_t scan;        /* block of inodes to look at for an image */
     uint32_t probe;       /* a block of extents that may be an image's; 0: none */
     uint32_t probe_inode;
+    uint32_t probed;      /* up to this inode, by the look at all in order */
     struct nw_content_file journal;
     uint8_t probe_root[60];
     uint8_t probe_depth;

@@ -153,7 +153,9 @@ def command(
 def _method(asked: str) -> str:
     """From the source, the heuristic as published unless first fit is asked for."""
     if asked == "ours" and _is_given("method"):
-        raise InputError("--method ours searches by playing a trace; from the source: published")
+        raise InputError(
+            "--method ours searches by playing a trace; from the source: published or first-fit"
+        )
     return "published" if asked == "ours" else asked
 
 
@@ -179,6 +181,8 @@ def _from_source(
     if json_target != "-":
         _show_size(program, file)
         click.echo(f"{output.counted(count, 'reference')} in the source; no trace, so no faults")
+    if target is None and json_target is None:
+        output.talk("the layout is not kept: -o FILE writes it")
     if json_target is not None:
         value = {
             "accesses": 0,

@@ -19,6 +19,8 @@ _GROUP_BYTES = 8 << 20
 _CLUSTER_BYTES = 1 << 14
 _MOST_GROUPS = 1_000_000
 _MOST_CLUSTERS = 1 << 24
+_MOST_IMAGES = 64
+_VOLUMES = 16
 _BLOCK = 512
 _QCOW2 = b"QFI\xfb"
 _HEADER_BYTES = 512
@@ -38,11 +40,11 @@ def name(content: int) -> str:
     return f"guest's {word}" if content & GUEST else word
 
 
-def _recogniser(size: int) -> _native.Content:
+def _recogniser(size: int, images: int) -> _native.Content:
     return _native.Content(
         size,
-        volumes=16,
-        images=8,
+        volumes=_VOLUMES + images,
+        images=images,
         groups=min(_MOST_GROUPS, size // _GROUP_BYTES + 16),
         extents=65535,
         clusters=min(_MOST_CLUSTERS, size // _CLUSTER_BYTES + 1024),
@@ -63,16 +65,24 @@ def answer(content: _native.Content, disk: BinaryIO) -> Iterator[int]:
         yield length
 
 
-def _open_images(content: _native.Content, disk: BinaryIO, size: int) -> None:
-    """Shows each block that begins a qcow2, as whoever opens that one reads it."""
+def _images(disk: BinaryIO, size: int) -> list[int]:
+    """Where a qcow2 may begin."""
+    found = []
     with mmap.mmap(disk.fileno(), size, access=mmap.ACCESS_READ) as whole:
         at = whole.find(_QCOW2)
         while at >= 0:
             if at % _BLOCK == 0:
-                content.see(at, whole[at : at + _HEADER_BYTES])
-                for _ in answer(content, disk):
-                    pass
+                found.append(at)
             at = whole.find(_QCOW2, at + 1)
+    return found
+
+
+def _open_image(content: _native.Content, disk: BinaryIO, at: int) -> None:
+    """Shows the block that begins it, as whoever opens it reads that."""
+    disk.seek(at)
+    content.see(at, disk.read(_HEADER_BYTES))
+    for _ in answer(content, disk):
+        pass
 
 
 def of_image(image: Path, sector_bytes: int, sectors: int) -> Sectors:
@@ -86,15 +96,19 @@ def of_image(image: Path, sector_bytes: int, sectors: int) -> Sectors:
             size = os.fstat(disk.fileno()).st_size // _BLOCK * _BLOCK
             if size == 0:
                 raise InputError(f"{image}: an empty image; its sectors would be of no class")
-            content = _recogniser(size)
+            images = _images(disk, size)
+            content = _recogniser(size, min(len(images), _MOST_IMAGES))
             for _ in answer(content, disk):
                 pass
-            _open_images(content, disk, size)
+            for at in images:
+                _open_image(content, disk, at)
     except OSError as error:
         raise InputError(f"{image}: {error.strerror}") from error
     if content.refused:
         raise InputError(
-            f"{image}: {content.refused} volumes, images or extents are more than are kept"
+            f"{image}: more than can be kept, {content.refused} times: of {_MOST_IMAGES} images, "
+            f"of {_VOLUMES} volumes beside their own, or of 24 blocks of extents, which a file in "
+            "very many pieces has; without --classes the trace plays with no class"
         )
     known = min(sectors, size // sector_bytes)
     told, mixed = content.map(sector_bytes, known)

@@ -25,7 +25,9 @@ def check_names(options: Options) -> None:
     if options.wear not in WEARS:
         raise names.unknown("wear policy", options.wear, WEARS)
     if options.tier not in TIERS:
-        raise names.unknown("placement policy", options.tier, TIERS)
+        raise names.unknown(
+            "placement policy", options.tier, TIERS, list_with="nandwich replay --help"
+        )
 
 
 def opened(options: Options) -> tuple[Options, _native.ReplayDevice]:

@@ -187,7 +187,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
     return table + _end(result)
 
 
-_SHARE_COLUMNS = ("requests", "written", "in NVM", "read", "from NVM", "speed")
+_SHARE_COLUMNS = ("written", "in NVM", "read", "from NVM", "speed")
 _MOST_SHARES = 12
 _SHOWN_NAMES = 6
 SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs"}
@@ -219,17 +219,21 @@ def share_tables(value: dict[str, Any]) -> list[tuple[tuple[str, ...], list[tupl
     the busiest first."""
     unit = value["device"]["sector_bytes"]
     tables: list[tuple[tuple[str, ...], list[tuple[object, ...]]]] = []
-    for head, key in (("application", "applications"), ("class of sectors", "classes")):
+    for heads, key in (
+        (("application", "requests"), "applications"),
+        (("class of sectors", "parts"), "classes"),
+    ):
         shares = sorted(value[key], key=lambda share: -share["served_ns"])
         if not shares:
             continue
+        most = _MOST_SHARES + (len(shares) == _MOST_SHARES + 1)  # its own row, not "1 others"
         table: list[tuple[object, ...]] = [
-            (_name(share), *_share_cells(share)) for share in shares[:_MOST_SHARES]
+            (_name(share), *_share_cells(share)) for share in shares[:most]
         ]
-        rest = shares[_MOST_SHARES:]
+        rest = shares[most:]
         if rest:
             table.append((f"{len(rest)} others", *_share_cells(_whole(rest, unit))))
-        tables.append(((head, *_SHARE_COLUMNS), table))
+        tables.append(((*heads, *_SHARE_COLUMNS), table))
     return tables
 
 

@@ -59,6 +59,8 @@ def read(paths: Sequence[str], flags: Sequence[str]) -> list[Source]:
         toolchain.refuse_language(path)
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file")
+        if Path(path).suffix not in (".c", ".i"):
+            raise InputError(f"{path}: --from-source reads C files, whose names end in .c")
     if driver.inputs(flags):
         raise InputError(f"--cflags: '{driver.inputs(flags)[0]}' is no flag; files come before")
     for flag in flags:
@@ -107,7 +109,10 @@ def program(sources: Sequence[Source], parameters: layout.Parameters) -> layout.
     objects = _objects(sources)
     _refuse_undefined(sources, {name for *_, name in objects})
     if not objects:
-        raise InputError(f"{', '.join(one.path for one in sources)}: no tagged variable is used")
+        files = ", ".join(one.path for one in sources)
+        raise InputError(
+            f"{files}: no tagged variable is used; NW_VM tags one, or give all files of the program"
+        )
     graph = layout.layouter(sources[0].path, objects, parameters)
     at = _numbered(objects, parameters)
     for source in sources:
