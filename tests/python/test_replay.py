@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, make
+from lab.ext4_disks import IMAGES, METADATA, PRESENT, Hosted, Judged, call, debug, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.replay import classes, life, outcome, traffic
@@ -280,6 +280,19 @@ def test_a_guest_in_an_image_of_a_disk(tmp_path: Path) -> None:
     for at, place in hosted.places(Judged(hosted.disk)).items():
         name = classes.name(told.classes[place // 4096])
         assert name == f"guest's {within.classes.get(at // 4096, 'data')}"
+    assert told.notes == []
+
+
+@pytest.mark.skipif(not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-img")
+def test_nine_images_on_a_disk(tmp_path: Path) -> None:
+    """Eight were kept, and a disk with one more was refused, its host's classes too."""
+    disk = make(tmp_path / "disk.img", "32M", "-b", "4096")
+    for number in range(9):
+        image = tmp_path / f"{number}.qcow2"
+        call("qemu-img", "create", "-q", "-f", "qcow2", image, "8M")
+        debug(disk, f"write {image} guest{number}")
+    told = classes.of_image(disk, 4096, disk.stat().st_size // 4096)
+    assert [classes.name(one) for one in told.classes].count("image") >= 9 * 3
     assert told.notes == []
 
 

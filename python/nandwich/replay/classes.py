@@ -3,7 +3,7 @@
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +21,8 @@ _MOST_GROUPS = 1_000_000
 _MOST_CLUSTERS = 1 << 24
 _BLOCK = 512
 _QCOW2 = b"QFI\xfb"
+#: Of a disk of 64 GiB each takes 18 MB, so no more than begin on it are kept.
+_MOST_IMAGES = 64
 _HEADER_BYTES = 512
 
 
@@ -38,11 +40,11 @@ def name(content: int) -> str:
     return f"guest's {word}" if content & GUEST else word
 
 
-def _recogniser(size: int) -> _native.Content:
+def _recogniser(size: int, images: int) -> _native.Content:
     return _native.Content(
         size,
-        volumes=16,
-        images=8,
+        volumes=16 + images,
+        images=images,
         groups=min(_MOST_GROUPS, size // _GROUP_BYTES + 16),
         extents=65535,
         clusters=min(_MOST_CLUSTERS, size // _CLUSTER_BYTES + 1024),
@@ -63,16 +65,25 @@ def answer(content: _native.Content, disk: BinaryIO) -> Iterator[int]:
         yield length
 
 
-def _open_images(content: _native.Content, disk: BinaryIO, size: int) -> None:
-    """Shows each block that begins a qcow2, as whoever opens that one reads it."""
+def _headers(disk: BinaryIO, size: int) -> Iterator[int]:
+    """Where something begins as a qcow2 does."""
     with mmap.mmap(disk.fileno(), size, access=mmap.ACCESS_READ) as whole:
         at = whole.find(_QCOW2)
         while at >= 0:
             if at % _BLOCK == 0:
-                content.see(at, whole[at : at + _HEADER_BYTES])
-                for _ in answer(content, disk):
-                    pass
+                yield at
             at = whole.find(_QCOW2, at + 1)
+
+
+def _look(content: _native.Content, disk: BinaryIO, headers: Sequence[int]) -> None:
+    """At all that is wanted, and at what begins an image as whoever opens that one reads it."""
+    for _ in answer(content, disk):
+        pass
+    for at in headers:
+        disk.seek(at)
+        content.see(at, disk.read(_HEADER_BYTES))
+        for _ in answer(content, disk):
+            pass
 
 
 def of_image(image: Path, sector_bytes: int, sectors: int) -> Sectors:
@@ -86,10 +97,9 @@ def of_image(image: Path, sector_bytes: int, sectors: int) -> Sectors:
             size = os.fstat(disk.fileno()).st_size // _BLOCK * _BLOCK
             if size == 0:
                 raise InputError(f"{image}: an empty image; its sectors would be of no class")
-            content = _recogniser(size)
-            for _ in answer(content, disk):
-                pass
-            _open_images(content, disk, size)
+            headers = list(_headers(disk, size))
+            content = _recogniser(size, min(_MOST_IMAGES, max(1, len(headers))))
+            _look(content, disk, headers)
     except OSError as error:
         raise InputError(f"{image}: {error.strerror}") from error
     if content.refused:
