@@ -101,7 +101,7 @@ static int read_header(struct header *header, const uint8_t *data, uint32_t byte
            header->bytes <= 1ULL << (ROLE_SHIFT + shift);
 }
 
-/* A cluster of the file has a role now that it had not; what it is is to be told again. */
+/* A cluster of the file has another role now; what it is is to be told again. */
 static void set_role(const struct nw_content *content, struct nw_content_image *image,
                      uint32_t cluster, uint32_t word)
 {
@@ -291,7 +291,7 @@ static void see_l1(struct nw_content *content, struct nw_content_image *image, u
         return;
     }
     if (known != 0 && image->cluster[known] == ROLE_WORD(ROLE_L2, entry)) {
-        image->cluster[known] = 0;
+        set_role(content, image, known, ROLE_WORD(ROLE_NONE, 0));
     }
     image->l2[entry] = (uint32_t)cluster;
     if (cluster != 0 && (ROLE_OF(image->cluster[cluster]) == ROLE_NONE ||

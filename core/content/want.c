@@ -403,16 +403,20 @@ int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes)
     return 0;
 }
 
-/* Of guests' file systems that are cut otherwise now, all is to be told again. */
+/* Of guests' file systems that are cut otherwise now, or whose journal lies somewhere else, all is
+ * to be told again. */
 static void note_cuts(struct nw_content *content)
 {
     for (uint32_t i = 0; i <= content->config.volumes; i++) {
         struct nw_content_volume *volume = &content->volume[i];
 
-        if (volume->again && volume->space > 0) {
+        struct nw_content_range *journal = &volume->journal.again;
+
+        if ((volume->again || journal->first != journal->end) && volume->space > 0) {
             nw_content_widen(&content->image[volume->space - 1U].file.again, 0, UINT32_MAX);
         }
         volume->again = 0;
+        journal->first = journal->end;
     }
 }
 

@@ -10,7 +10,7 @@ layer: a layer keeps six free, so that eight are too few for one.
 import struct
 from collections.abc import Iterator
 
-from lab.experiments import Answer, Report, experiment
+from lab.experiments import OURS, Answer, Report, experiment
 from nandwich import _native
 from papers.heating._play import PART
 
@@ -101,10 +101,12 @@ def filtered(quick: bool) -> Report:  # noqa: ARG001
                 why=f"with {rule} the mean is {mean:.1f}; the hot block counts in it, but cannot "
                 "become hot again",
                 part="least",
-                claim="the least second counter with which its block becomes hot",
+                claim="the least second counter with which its block becomes hot, by the rule",
                 published=rule,
                 unit="updates",
+                where=OURS,
                 tolerance=exact,
+                must_hold=True,
             ),
         ],
         columns=["second counter", "hot blocks"],

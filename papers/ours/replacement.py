@@ -30,6 +30,8 @@ _ONLINE = (
     "ways-4",
 )
 _DEFAULT = "vm"
+#: What a frame read and one written back cost.
+_READ, _WRITE = 36, 163
 
 
 @cache
@@ -43,14 +45,19 @@ def _refs(program: str, quick: bool) -> _native.Refs:
     return refs
 
 
-def _faults(quick: bool) -> dict[tuple[str, int, str], tuple[int, int]]:
+def faults_of(quick: bool) -> dict[tuple[str, int, str], tuple[int, int]]:
     """By program, RAM and policy: faults and write-backs."""
     return {
-        (program, ram, policy): _refs(program, quick).run(policy, ram // _FRAME, 36, 163)
+        (program, ram, policy): _refs(program, quick).run(policy, ram // _FRAME, _READ, _WRITE)
         for program in traffic.PROGRAMS
         for ram in _RAMS
         for policy in (*_ONLINE, "belady", "belady-cost")
     }
+
+
+def in_reads(faults: int, writebacks: int) -> float:
+    """What both cost, as so many frames read."""
+    return faults + writebacks * _WRITE / _READ
 
 
 def _sum(found: dict[tuple[str, int, str], tuple[int, int]], policy: str) -> float:
@@ -86,7 +93,7 @@ def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
 )
 def policies(quick: bool) -> Report:
     """Eleven policies that do not know the future, beside two that do."""
-    found = _faults(quick)
+    found = faults_of(quick)
     means = {policy: round(_sum(found, policy), 3) for policy in _ONLINE}
     best = min(means, key=lambda policy: means[policy])
     rows: list[list[Value]] = [
@@ -97,7 +104,7 @@ def policies(quick: bool) -> Report:
             faults,
             round(faults / found[program, ram, "belady"][0], 3),
             writebacks,
-            round((faults * 36 + writebacks * 163) / 36),
+            round(in_reads(faults, writebacks)),
         ]
         for (program, ram, policy), (faults, writebacks) in found.items()
     ]

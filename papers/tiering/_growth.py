@@ -4,9 +4,9 @@
 mke2fs and debugfs work on a guest's ext4; qemu-io writes what changed into a qcow2 that begins
 empty, through QEMU's own log of writes (blklogwrites), so that each write to the image's file comes
 in QEMU's order: a new cluster before the entry of L2 that tells of it, that one at the flush at the
-end of a round. The file lies on a host's ext4, with all its blocks from the start or growing: then
-debugfs gives it blocks first, and what that changed on the host's disk is written behind the
-round's data, as a host does that gives blocks late.
+end of a round. The file grows on a host's ext4: debugfs gives it blocks first, and what that
+changed on the host's disk is written behind the round's data, as a host does that gives blocks
+late.
 """
 
 import random
@@ -36,8 +36,6 @@ class Shape:
 
     block: int = 4096
     cluster: int = 65536
-    grows: bool = True  # the file on the host: it gets its blocks round by round
-    flex: bool = False  # groups' tables stand together
     idle: bool = False  # after each request there is time to read what is wanted
     synced: bool = False  # QEMU flushes after each request, and the superblock comes last
 
@@ -116,9 +114,14 @@ class _Guest:
 
     def make(self) -> None:
         groups = ("-g", "2048") if self.shape.block == HOST_BLOCK else ()
-        features = "^has_journal" if self.shape.flex else "^has_journal,^flex_bg"
         ext4_disks.make(
-            self.raw, str(GUEST_BYTES), "-b", str(self.shape.block), *groups, "-O", features
+            self.raw,
+            str(GUEST_BYTES),
+            "-b",
+            str(self.shape.block),
+            *groups,
+            "-O",
+            "^has_journal,^flex_bg",
         )
 
     def fill(self) -> None:
@@ -182,7 +185,7 @@ class _Watched:
         source.write_bytes(b"\xff" * len(image))  # debugfs leaves out blocks of zeros
         before = self.disk.read_bytes()
         debug(self.disk, f"write {source} guest")
-        self._room(len(image) if shape.grows else GUEST_BYTES + (16 << 20))
+        self._room(len(image))
         self._write([(0, image)])
         self._show(before)
 

@@ -6,7 +6,7 @@ Embedded Storage Systems", PhD thesis, PolyU 2016, chapter 4, tables 4.3 and 4.5
 thesis multiplies requests by their mean length, as if those to the NVM were as long as the others,
 and by 4 for a reason it does not give (it falls out of every share). The energy of flash alone has
 up to 260 mJ more than that, in steps of 10 mJ: what for is not said either. So this checks the
-thesis and says nothing of us: nothing in it is judged. Of the 33 cells of tables 4.3 and 4.5 it
+thesis and says nothing of us: nothing here is judged. Of the 33 cells of tables 4.3 and 4.5 it
 holds the 11 of one machine; of the 22 of two and three machines only the means are on file.
 """
 
@@ -245,10 +245,10 @@ def examples(_quick: bool) -> Report:
         Answer(
             round(saved),
             holds=near(saved, PUBLISHED_PAGES_MS, points=off),
-            why=f"the costs alone give {pages_saved_ms():,.0f} ms; our tier writes an entry for "
-            "each page beside it",
-            tolerance=f"{off:.0f} ms, to either side: {MOST_LINES} lines of the PCM a write, for "
-            "entries that the thesis does not count",
+            verdict=NOT_JUDGED,
+            why=f"true by construction: the thesis's costs, which are ours, give "
+            f"{pages_saved_ms():,.0f} ms alone; beside it our tier writes an entry for each page, "
+            f"{MOST_LINES} lines of the PCM at most, {off:.0f} ms",
         ),
         Answer(
             round(most),

@@ -145,6 +145,7 @@ def test_the_example_of_section_45(
     monkeypatch.setattr(_phone, "part", lambda _: part)
     answers = guests.examples.run(True).answers
     assert [answer.holds for answer in answers] == [holds, False]
+    assert {answer.verdict for answer in answers} == {NOT_JUDGED}
     assert answers[1].measured == 27_660
 
 

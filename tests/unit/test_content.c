@@ -234,6 +234,54 @@ static void test_what_came_too_early_is_told_again(void **state)
     assert_true(told_again(0, 0));
 }
 
+/* A guest gets a journal later, in its inode or in a node below it: what was written of it before
+ * the superblock passed as data, and nobody was told. */
+static void test_a_journal_that_comes_later_is_told_again(void **state)
+{
+    (void)state;
+    for (uint16_t depth = 0; depth < 2U; depth++) {
+        uint8_t *super = content_disk_at((content_disk_make(&disk), &disk), CONTENT_GUEST + 1U);
+        uint8_t *node = content_disk_at(&disk, CONTENT_GUEST + 19U);
+
+        open_content();
+        assert_true(content_disk_show_all(&disk, &content) >= 0);
+        (void)told_again(0, 0);
+        memcpy(super + 0xE0, content_disk_at(&disk, 1) + 0xE0, 0x200U);
+        memcpy(node, content_disk_at(&disk, CONTENT_NODE), 32);
+        if (depth == 0) {
+            memcpy(super + 0x10C, node, 32);
+        }
+        content_disk_show(&disk, &content, CONTENT_GUEST + 1U);
+        if (depth > 0) { /* the node is found empty, and written later */
+            memset(node, 0, 32);
+            assert_true(content_disk_answer(&disk, &content) > 0);
+            assert_true(told_again(0, 0));
+            memcpy(node, content_disk_at(&disk, CONTENT_NODE), 32);
+            content_disk_show(&disk, &content, CONTENT_GUEST + 19U);
+        }
+        assert_true(content_disk_answer(&disk, &content) >= 0);
+        assert_int_equal(class_at(CONTENT_GUEST + 20U), NW_CONTENT_JOURNAL | NW_CONTENT_GUEST);
+        assert_true(told_again(CONTENT_IMAGE, CONTENT_IMAGE + 128U));
+        assert_true(told_again(0, 0));
+    }
+}
+
+/* L1 no longer names a table: that is data again. */
+static void test_a_table_that_is_dropped_is_told_again(void **state)
+{
+    uint8_t *entry = content_disk_at((content_disk_make(&disk), &disk), CONTENT_IMAGE + 2U);
+
+    (void)state;
+    open_content();
+    assert_true(content_disk_show_all(&disk, &content) >= 0);
+    (void)told_again(0, 0);
+    memset(entry, 0, 8);
+    content_disk_show(&disk, &content, CONTENT_IMAGE + 2U);
+    assert_true(content_disk_answer(&disk, &content) >= 0);
+    assert_int_equal(class_at(CONTENT_GUEST - 1U), NW_CONTENT_DATA);
+    assert_true(told_again(CONTENT_GUEST - 1U, CONTENT_GUEST));
+}
+
 /* The host's inode tells of a part of the image's file later than L1 tells what lies there: L2 was
  * taken for a hole then, and never asked for again. */
 static void test_a_part_that_has_a_place_later(void **state)
@@ -425,6 +473,8 @@ int main(void)
         cmocka_unit_test(test_half_a_table),
         cmocka_unit_test(test_nothing_can_be_read),
         cmocka_unit_test(test_what_came_too_early_is_told_again),
+        cmocka_unit_test(test_a_journal_that_comes_later_is_told_again),
+        cmocka_unit_test(test_a_table_that_is_dropped_is_told_again),
         cmocka_unit_test(test_a_part_that_has_a_place_later),
         cmocka_unit_test(test_tables_that_point_at_each_other),
         cmocka_unit_test(test_a_file_over_its_own_tree),

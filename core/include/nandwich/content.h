@@ -240,7 +240,9 @@ int nw_content_want(struct nw_content *content, uint64_t *at, uint32_t *bytes);
  * have. To be called when nw_content_want() has come to 0: before, what is read then would
  * change it once more. Blocks of images' files alone, at most 64 KiB; each change is told once, and
  * what lies between two is told with them. A found image is told whole, and once more when a file
- * system in it turns out to be cut otherwise. */
+ * system in it turns out to be cut otherwise or its journal to lie somewhere else. Blocks that are
+ * read and written once more for that are not to be shown: they are what they were, and two entries
+ * of L2 that name one cluster would have it told without end. */
 int nw_content_again(struct nw_content *content, uint64_t *at, uint32_t *bytes);
 
 /* The hint for a request of this class: journal, data, or metadata, which partition tables and an

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import _native
 from nandwich.compiler import driver, tagged, toolchain
 from nandwich.errors import InputError, RunError
 from nandwich.vmtrace import layout
@@ -28,6 +27,9 @@ _NO_OBJECT = frozenset(["-E", "-M", "-MM", "-S", "-c", "-fsyntax-only", "--analy
 _SUMMARY = re.compile(r"\d+ errors? generated\.")
 #: The weight of a reference outside all loops: so many elements can share it.
 _UNIT = 64
+#: Of all references together; with more all count less. The graph takes twice that, for what counts
+#: least still counts.
+_MOST_WEIGHT = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,18 @@ def program(sources: Sequence[Source], parameters: layout.Parameters) -> layout.
         )
     graph = layout.layouter(sources[0].path, objects, parameters)
     at = _numbered(objects, parameters)
-    for source in sources:
-        for function in source.functions:
-            graph.begin()
-            for reference in function:
-                _count(graph, at[reference.name], reference)
+    functions = [
+        [_weighed(at[reference.name], reference) for reference in function]
+        for source in sources
+        for function in source.functions
+    ]
+    whole = sum(len(one.elements) * one.weight for function in functions for one in function)
+    scale = whole // _MOST_WEIGHT + 1
+    for function in functions:
+        graph.begin()
+        for one in function:
+            for element in one.elements:
+                graph.refer(element, one.writes, max(1, one.weight // scale))
     return layout.Program(objects, graph, parameters, [])
 
 
@@ -161,14 +170,17 @@ class _Elements:
 
     def reached(self, reference: Reference) -> Iterator[int]:
         """Numbers of those that a reference may reach."""
-        bytes_ = reference.bytes or self.count * self.size
-        starts = range(reference.first, self.count * self.size, reference.step or 1 << 32)
-        touched = {
-            byte // self.size
-            for start in starts
-            for byte in (*range(start, start + bytes_, self.size), start + bytes_ - 1)
-        }
-        return (self.first + one for one in sorted(touched) if 0 <= one < self.count)
+        whole = self.count * self.size
+        bytes_ = reference.bytes or whole
+        if 0 < reference.step <= max(bytes_, self.size):  # from there on it leaves none out
+            touched = set(range(reference.first // self.size, self.count))
+        else:
+            touched = {
+                byte // self.size
+                for start in range(reference.first, whole, reference.step or whole)
+                for byte in (*range(start, start + bytes_, self.size), start + bytes_ - 1)
+            }
+        return (self.first + one for one in sorted(touched) if one < self.count)
 
 
 def _numbered(
@@ -182,10 +194,18 @@ def _numbered(
     return found
 
 
-def _count(graph: _native.Layouter, elements: _Elements, reference: Reference) -> None:
+@dataclass(frozen=True)
+class _Weighed:
+    """What a reference counts for: each of these elements so often."""
+
+    writes: bool
+    elements: list[int]
+    weight: int
+
+
+def _weighed(elements: _Elements, reference: Reference) -> _Weighed:
     reached = list(elements.reached(reference))
     weight = _UNIT * LOOP_WEIGHT ** min(reference.depth, _MOST_DEPTH)
     if reference.step:
-        weight = max(1, weight // len(reached)) if reached else 0
-    for element in reached:
-        graph.refer(element, reference.writes, weight)
+        weight = max(1, weight // max(1, len(reached)))
+    return _Weighed(reference.writes, reached, weight)
