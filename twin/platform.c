@@ -74,6 +74,17 @@ static const struct nw_part_row stm32[] = {
     { "active", "36 mA", CLASS ": run mode from flash at 72 MHz, peripherals off" },
 };
 
+static const struct nw_part_row esp32c3[] = {
+    { "name", "ESP32-C3", "Espressif part number" },
+    { "note", "RV32 node at 160 MHz, its radio off", CLASS },
+    { "kind", "node", CLASS },
+    { "supply", "3.3 V", CLASS },
+    { "sleep", "5 uA", CLASS ": deep sleep" },
+    { "clock", "160 MHz", CLASS },
+    { "ram", "400 KiB", CLASS },
+    { "active", "28 mA", CLASS ": modem sleep, the processor running, peripherals' clocks on" },
+};
+
 static const struct nw_part_row imote2[] = {
     { "name", "IMOTE2", "Intel Mote 2" },
     { "note", "PXA271 node at 104 MHz with 32 MB of SDRAM", FATVM },
@@ -128,7 +139,7 @@ static const struct nw_part_row cc2420_least[] = {
 };
 
 static const struct nw_part_entry entries[] = {
-    PART_ENTRY(mica2),  PART_ENTRY(cc1010), PART_ENTRY(stm32),
+    PART_ENTRY(mica2),  PART_ENTRY(cc1010), PART_ENTRY(stm32),  PART_ENTRY(esp32c3),
     PART_ENTRY(imote2), PART_ENTRY(cc1000), PART_ENTRY(cc2420), PART_ENTRY(cc2420_least),
 };
 

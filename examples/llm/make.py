@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes both models if they are not there yet, says what they are worth, and lets them write.
 
-    python -m examples.llm.make             both shapes, their held-out bits, a text of each
+    python -m examples.llm.make             both shapes, their held-out bits, a text of each,
+                                            and what a token takes on an emulated board
     python -m examples.llm.make --page      also the table shape without its tables; what all
                                             are worth goes to docs/figures/llm.md
     python -m examples.llm.make --files     only the files of weights; prints where they are
@@ -118,6 +119,19 @@ def write(program: Path, shape: str, weights: Path) -> None:
     subprocess.run([*command, "--once", "--", *arguments], check=True)
 
 
+def show_boards(files: dict[str, Path]) -> None:
+    """What a token takes on an emulated Cortex-M3; docs/figures/llm-boards.md has more rows."""
+    from bench import llm  # which reads the constants above
+    from lab.device.boards import CORTEX_M3
+
+    if missing := CORTEX_M3.missing():
+        print(f"\nthe emulated board needs {', '.join(missing)}: tools/setup test")
+        return
+    print("\non an emulated Cortex-M3 (a minute or two):\n", flush=True)
+    found = llm.tokens([*llm.without_flash(CORTEX_M3), llm.best(CORTEX_M3)], files)
+    print("\n".join(llm.table(found, CORTEX_M3)))
+
+
 def main(options: list[str]) -> None:
     """Everything, in the order of the module's description."""
     if len(options) > 1 or set(options) - {"--page", "--files"}:
@@ -139,6 +153,7 @@ def main(options: list[str]) -> None:
         PAGE.write_text(INTRODUCTION.format(held_out) + "\n".join(lines) + "\n")
     for shape in ("dense", "table"):
         write(program, shape, files[shape])
+    show_boards({shape: files[shape] for shape in ("dense", "table")})
 
 
 if __name__ == "__main__":

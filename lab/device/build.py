@@ -146,6 +146,7 @@ class Port:
 
     bus: Bus = USUAL_BUS
     layer: str = ""  #: "": none, of a native program
+    by_hand: bool = False  #: a native program that reads the part by pread()
     prefetch: bool = True
 
 
@@ -166,16 +167,18 @@ def objects(board: Board, to: Port, guest: toolchain.Guest) -> dict[str, Path]:
         "wrapper": relocatable(board, wrappers),
         "layer": relocatable(board, [one for name in _LAYERS for one in _folder(name)]),
     }
+    drivers = [ROOT / "core/drivers" / f"{one}.c" for one in _DRIVER]
+    driver = {"driver": relocatable(board, [*drivers, port / "bus.c"], *to.bus.flags)}
     if not to.layer:
-        native = [port / "memory_native.c"]
+        native = [port / ("memory_part.c" if to.by_hand else "memory_native.c")]
         native += [] if board.is_small else [port / "map_native.c"]
-        return {**both, "board": relocatable(board, [*begin, *native])}
-    driver = [ROOT / "core/drivers" / f"{one}.c" for one in _DRIVER]
+        own = {"board": relocatable(board, [*begin, *native])}
+        return {**both, **own, **(driver if to.by_hand else {})}
     other = ["-DNW_BOARD_TREE"] if to.layer == "tree" else []
     other += [] if to.prefetch else ["-DNW_BOARD_NO_PREFETCH"]
     maps = [] if board.is_small else [port / "map_flash.c"]
     return {
-        "driver": relocatable(board, [*driver, port / "bus.c"], *to.bus.flags),
+        **driver,
         **both,
         "board": relocatable(board, [*begin, port / "memory_flash.c", *maps], *other),
     }
@@ -302,6 +305,7 @@ def native(
     *,
     whole: bool = True,
     counting: bool = False,
+    port: Port | None = None,
 ) -> Image:
     """The program as it is, on a board with RAM for all of it; a whole one may count its blocks.
 
@@ -333,9 +337,8 @@ def native(
     if counting:
         symbols[counts.RUN_TIME] = "0"
     defined = (f"-Wl,--defsym={name}={value}" for name, value in symbols.items())
-    return _linked(
-        board, program, flags, objects(board, Port(), toolchain.Guest()), layout, *defined
-    )
+    ours = objects(board, port or Port(), toolchain.Guest())
+    return _linked(board, program, flags, ours, layout, *defined)
 
 
 def fixed(

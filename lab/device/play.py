@@ -223,7 +223,7 @@ def _build(wanted: Wanted, layer: str) -> Image:
         profile="" if wanted.profile is None else str(wanted.profile),
         words=words,
     )
-    port = build.Port(wanted.bus, layer, wanted.prefetch)
+    port = build.Port(wanted.bus, layer, prefetch=wanted.prefetch)
     return build.virtual(wanted.board, wanted.sources, flags, shape, port, layout)
 
 
@@ -253,6 +253,18 @@ def record(wanted: Wanted, folder: Path, to: Path) -> int:
     if outcome.status != 0 or not outcome.report:
         raise RunError(f"{wanted.sources[0].name} failed natively: status {outcome.status}")
     return instructions(outcome)
+
+
+def alone(wanted: Wanted, folder: Path, *, by_hand: bool = False) -> Outcome:
+    """Runs the program without virtual memory, with RAM for all of it; `by_hand`: its pread() reads
+    the part."""
+    port = build.Port(wanted.bus, by_hand=by_hand)
+    image = build.native(wanted.board, wanted.sources, wanted.flags, port=port)
+    outcome = _run(build.emulator(wanted.board), wanted, image, folder, b"", quiet=True)
+    outcome.put_back()
+    if outcome.report.get("end") != "exit" or outcome.status != 0:
+        raise RunError(f"{wanted.sources[0].name} failed on {wanted.board.name}")
+    return outcome
 
 
 def counted(wanted: Wanted, stdin: bytes, folder: Path) -> Path:

@@ -8,7 +8,7 @@ from lab.device import build, play
 from lab.device.boards import Range
 from lab.device.play import Result
 from nandwich.quantities import format_size, format_time
-from nandwich.run import statics
+from nandwich.run import lines, statics
 from nandwich.run.guest import how
 
 Row = tuple[str, str, str]
@@ -112,8 +112,10 @@ def _end(result: Result) -> dict[str, Any]:
         end["address"] = report["detail"][1]
     elif report["end"] in ("fault", "stack"):
         end["address"] = report["address"]
+    if report["end"] != "exit" and report["pc"]:
         end["pc"] = report["pc"]
         end["function"] = build.function_at(result.image.path, report["pc"])
+        end["line"] = lines.at(result.image.path, report["pc"])
     if report["end"] == "stack":
         end["stack_bytes"] = report["detail"][1]
     return end
@@ -300,11 +302,12 @@ def failure(result: Result, value: dict[str, Any]) -> str:
         return f"the driver broke the part's rules: {result.report['violation']}"
     end = value["end"]
     where = f" in function {end['function']}" if end.get("function") else ""
+    where += f" at {end['line']}" if end.get("line") else ""
     if end["kind"] == "panic":
         at = end["address"] - result.wanted.vm_start
         return (
             f"storage failed at virtual address {end['address']:#010x} (byte {at} of "
-            f"{result.wanted.vm}): {end['what']}"
+            f"{result.wanted.vm}){where}: {end['what']}"
         )
     if end["kind"] == "stack":
         return (

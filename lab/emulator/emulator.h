@@ -103,6 +103,8 @@ struct machine {
     int status;
     uint32_t detail[3];
     uint32_t fault_at, fault_pc;
+    uint8_t program;     /* the owner of the program's own code */
+    uint32_t program_at; /* where the program's own code was last; 0: not known */
     struct told told[TOLD_MAX];
     uint32_t told_count;
     int argc;
@@ -121,6 +123,7 @@ bool machine_put(struct machine *machine, uint32_t to, const void *from, size_t 
 void machine_load(struct machine *machine);
 void machine_fill_stack(struct machine *machine);
 uint8_t machine_owner(const struct machine *machine, uint32_t address);
+uint8_t machine_owner_named(const struct machine *machine, const char *name);
 /* A register was written. */
 void machine_register(struct machine *machine, uint32_t word);
 /* The most bytes of the stack that were ever in use. */

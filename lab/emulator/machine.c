@@ -50,6 +50,17 @@ static void move(struct machine *machine, uint32_t how)
     }
 }
 
+uint8_t machine_owner_named(const struct machine *machine, const char *name)
+{
+    uint8_t owner = 0;
+
+    while (owner < machine->settings.owner_count &&
+           strcmp(machine->settings.owners[owner].name, name) != 0) {
+        owner++;
+    }
+    return owner;
+}
+
 void machine_register(struct machine *machine, uint32_t word)
 {
     uint32_t value = machine->registers[word];

@@ -82,6 +82,9 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *cont
     if (place->instructions == 0) {
         look(machine, at, bytes, place);
     }
+    if (place->owner == machine->program) {
+        machine->program_at = (uint32_t)address;
+    }
     struct owner *owner = &settings->owners[place->owner];
     machine->cycles += is_riscv(machine) ? place->instructions : place->cycles_least;
     owner->all.instructions += place->instructions;
@@ -189,6 +192,7 @@ void machine_open(struct machine *machine)
         must(uc_ctl_set_cpu_model(uc, UC_CPU_ARM_CORTEX_M3), "Cortex-M3");
     }
     machine_load(machine);
+    machine->program = machine_owner_named(machine, "program");
     map(machine);
     must(uc_hook_add(machine->processor, &block, UC_HOOK_BLOCK, (void *)on_block, machine, 1, 0),
          "blocks");

@@ -174,7 +174,7 @@ static void write_report(struct machine *machine)
             ends[machine->end], machine->status, machine->detail[0], machine->detail[1],
             machine->detail[2]);
     fprintf(file, "\"address\": %" PRIu32 ", \"pc\": %" PRIu32 ",\n", machine->fault_at,
-            machine->fault_pc);
+            machine->end == END_PANIC ? machine->program_at : machine->fault_pc);
     write_spent(file, settings, "setup", true);
     write_spent(file, settings, "run", false);
     write_flash(file, "setup_flash", &none, &machine->before);

@@ -12,7 +12,7 @@ from llm_reference import Reference
 from runs import invoke, run_json
 from runs import own_cache as own_cache
 
-from examples.llm import corpus, export, model, ngram, tokens, train
+from examples.llm import corpus, export, model, ngram, tokens, train, untrained
 from nandwich import paths
 
 assert paths.CHECKOUT is not None
@@ -39,23 +39,8 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return path
 
 
-def _random_weights(shape: model.Shape) -> model.Weights:
-    random = np.random.default_rng(5)
-    sizes = {**shape.matrices(), **shape.tables()}
-    return {
-        name: (random.standard_normal(size) * size[0] ** -0.5 * 3).astype(np.float32)
-        if name in shape.matrices()
-        else random.standard_normal(size).astype(np.float32)
-        for name, size in sizes.items()
-    }
-
-
 def _file(shape: model.Shape) -> bytes:
-    weights = _random_weights(shape)
-    numbers = np.random.default_rng(6).integers(0, shape.vocabulary, (2, 17))
-    rows = np.zeros((shape.layers, 2, 16), np.int64) if shape.rows else None
-    reach = export.ranges(shape, weights, numbers, rows)
-    return export.export(shape, weights, _VOCABULARY, reach)
+    return untrained.file(shape, _VOCABULARY)
 
 
 def _run(program: Path, *arguments: str, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -133,7 +118,7 @@ def test_score_is_what_the_reference_says(program: Path, tmp_path: Path) -> None
 
 def test_integers_are_near_floats() -> None:
     """Goal: scales and units of the exporter are right: logits in 2^-8 powers of two."""
-    weights = _random_weights(_TABLE)
+    weights = untrained.weights(_TABLE)
     for name in _TABLE.matrices():
         weights[name] /= 3  # what would grow an error from layer to layer
     numbers = np.array(tokens.encode(_VOCABULARY, _TEXT)[:17])

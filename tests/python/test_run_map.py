@@ -92,8 +92,8 @@ def test_a_wrong_access_ends_it_as_natively(
     assert done.returncode == 1
     assert f"error: {signal}: " in done.stderr
     assert said in done.stderr
-    assert "in function main" in done.stderr
-    assert "(the native run too)" in done.stderr
+    line = source.read_text().partition("\n    return 0;")[0].count("\n") + 1
+    assert f"in function main at program.c:{line} (the native run too)" in done.stderr
     validate("run-1", value)
     assert value["end"]["kind"] == "signal"
 

@@ -399,7 +399,7 @@ def command(
         inputs = (*paths_in, *([Path(config)] if config else ()))
         document = output.document("run", 1, value, seed=device.seed, inputs=inputs)
         output.write_json(json_target, document)
-    if failure := report.failure(result):
+    if failure := report.failure(result, job.virtual):
         raise RunError(failure)
 
 
@@ -408,7 +408,7 @@ def _payload(subject: report.Subject, job: measure.Job, result: measure.Result) 
     if not result.virtual.report and result.virtual.status == _NOT_STARTED:
         raise InputError("the program was not started, for the reason above")
     if not result.virtual.report:
-        raise RunError(report.failure(result) or "the program left no report")
+        raise RunError(report.failure(result, job.virtual) or "the program left no report")
     return report.payload(subject, result, statics.read(job.virtual))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nandwich.quantities import format_energy, format_size, format_time
-from nandwich.run import statics
+from nandwich.run import lines, statics
 from nandwich.run.guest import Outcome, how
 from nandwich.run.measure import Result
 from nandwich.twin.config import Device
@@ -214,8 +214,8 @@ def _years(runs: int) -> str:
     return f"{years:.1f} years" if years >= 1 else f"{runs / (24 * 60):.1f} days"
 
 
-def failure(result: Result) -> str:
-    """Why the run counts as failed, in a line; empty when it does not."""
+def failure(result: Result, program: Path) -> str:
+    """Why the run of `program` counts as failed, in a line; empty when it does not."""
     if result.differences:
         hint = ""
         if result.virtual.report.get("heap", {}).get("refused"):
@@ -227,6 +227,8 @@ def failure(result: Result) -> str:
     if outcome.signal or outcome.status != 0:
         end = outcome.report.get("end", {})
         where = f" in function {end['function']}" if end.get("function") else ""
+        is_own = end.get("unguarded", False) or end.get("what") in ("SIGFPE", "SIGILL")
+        where += lines.told(program, end.get("pc", 0), is_call=not is_own)
         too = " (the native run too)" if result.native is not None else ""
         return f"the program ended with {how(outcome)}{where}{too}"
     return ""

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in its source a program ended: by its line table, which compilers write for -g."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+_SYMBOLIZER = "llvm-symbolizer-19"
+
+
+def told(program: Path, pc: int, *, is_call: bool) -> str:
+    """` at file:line` where the program ended; `is_call`: pc is where a call comes back to."""
+    place = at(program, pc - 1 if is_call else pc) if pc else ""
+    return f" at {place}" if place else ""
+
+
+def at(program: Path, pc: int) -> str:
+    """`file:line` of an address in a program; empty where there is no line table, or no tool."""
+    if shutil.which(_SYMBOLIZER) is None:
+        return ""
+    command = [_SYMBOLIZER, f"--obj={program}", "--output-style=GNU", "--basenames", hex(pc)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    place = done.stdout.splitlines()[1] if done.stdout.count("\n") > 1 else ""
+    name, _, line = place.partition(" ")[0].rpartition(":")
+    return "" if name in ("", "??") or line in ("", "0", "?") else f"{name}:{line}"
