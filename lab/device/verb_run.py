@@ -109,13 +109,14 @@ def _wanted(
     def chosen(name: str, otherwise: Any) -> Any:
         return choices[name] if name in given else otherwise
 
+    part = parts.get(choices["chip"]) if "chip" in given else parts.USUAL
     return play.Wanted(
         board=board,
         sources=sources,
         arguments=arguments,
         flags=recipe.checked_flags(("-O2", *flags)),
         layer=choices["ftl"] if "ftl" in given else None,
-        vm=chosen("vm", board.vm),
+        vm=chosen("vm", min(board.vm, part.bytes // 4)),
         vm_start=chosen("vm_base", board.vm_start),
         ram=chosen("ram", board.frames),
         frame=chosen("frame", board.frame),
@@ -130,7 +131,7 @@ def _wanted(
         separate=choices["separate"],
         statics=choices["statics"],
         profile=choices["profile"],
-        part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
+        part=part,
         bus=_bus(board, choices["bus"]),
         prefetch=choices["prefetch"],
     )

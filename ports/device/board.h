@@ -49,7 +49,7 @@ enum board_call {
                      * program that records, before its first access */
     CALL_ACCESS,    /* address, bytes, 1: a store; for the recording */
     CALL_PLACE,     /* file; its content lies on the part, in good blocks one behind another at its
-                     * end: answers the first page */
+                     * end: answers the first block */
     CALL_REFUSE,    /* enum board_refusal, error or bytes needed, bytes there; does not come back */
     CALL_PANIC      /* error of the virtual memory, address; does not come back */
 };
