@@ -175,7 +175,7 @@ def objects(board: Board, to: Port, guest: toolchain.Guest) -> dict[str, Path]:
     memory = [port / "memory_flash.c", port / kind.port]
     memory += [] if board.is_small else [port / "map_flash.c"]
     return {
-        "driver": relocatable(board, [*driver, port / "bus.c"], *to.bus.flags),
+        "driver": relocatable(board, [*driver, port / kind.bus], *to.bus.flags),
         **both,
         "board": relocatable(board, [*begin, *memory], *other),
     }
@@ -469,7 +469,8 @@ def emulator(board: Board) -> Path:
         libraries = (str(library), f"-Wl,-rpath,{library.parent}")
         tools.append(library)
     sources = [own / name for name in names]
-    models = ("spi_nand_model.c", "spi_nor_model.c", "dataflash_model.c")
+    kinds = ("spi_nand", "spi_nor", "parallel_nand", "dataflash")
+    models = [f"{kind}_model.c" for kind in kinds]
     sources += [bus / name for name in ("bus.c", "onfi_page.c", *models)]
     recipe = Recipe(
         compile_command=("cc", "-std=gnu11", "-O2", "-w", *(f"-I{one}" for one in include)),

@@ -17,7 +17,8 @@ class Kind:
     """What parts of a kind have in common."""
 
     name: str  #: as the emulator calls it
-    port: str  #: of ports/device
+    port: str  #: of ports/device; and its bus
+    bus: str
     drivers: tuple[str, ...]  #: of core/drivers
     layers: tuple[str, ...]
     faults: tuple[str, ...] = ("id", "stuck", "ecc")
@@ -30,6 +31,7 @@ class Kind:
 SPI_NAND = Kind(
     "spi_nand",
     "part_spi_nand.c",
+    "bus.c",
     ("spi", "spi_nand", "spi_nand_ahead", "onfi"),
     ("lavish", "tree"),
     on_small=True,
@@ -37,11 +39,20 @@ SPI_NAND = Kind(
 SPI_NOR = Kind(
     "spi_nor",
     "part_spi_nor.c",
+    "bus.c",
     ("spi", "spi_nor"),
     ("tree",),
     faults=("id", "stuck"),
     join=4,
     unknown="it does not describe itself by SFDP",
+)
+PARALLEL_NAND = Kind(
+    "parallel_nand",
+    "part_parallel_nand.c",
+    "bus_parallel.c",
+    ("parallel_nand", "onfi"),
+    ("lavish", "tree"),
+    held="its data lines held low",
 )
 
 
@@ -60,6 +71,7 @@ class Part:
     program_us: int
     erase_us: int
     source: str  #: of the times
+    cycle_ns: int = 0  #: of a parallel bus, a byte
 
     @property
     def spaced_id(self) -> str:
@@ -99,6 +111,19 @@ def _spi_nor(name: str, id: str, log_bytes: int, times_us: tuple[int, int], sour
     return Part(name, SPI_NOR, id, shape, 1 << log_bytes - 12, 4096, 512, 0, *times_us, source)
 
 
+def _parallel_nand(
+    name: str,
+    id: str,
+    shape: tuple[int, int, int],
+    times_us: tuple[int, int, int],
+    cycle_ns: int,
+    source: str,
+) -> Part:
+    """The shape: address cycles of a row, programs a page, blocks of 64 pages."""
+    sizes = (shape[-1], 64 * 2048, 2048)
+    return Part(name, PARALLEL_NAND, id, shape, *sizes, *times_us, source, cycle_ns)
+
+
 _ALL = (
     _spi_nand(
         "W25N01GV", "EFAA21", 1, 2, 1, 1024, 2048, (60, 250, 2000), "tRD, tPP, tBE, typical"
@@ -116,6 +141,10 @@ _ALL = (
         "page read at most with ECC, program with ECC and erase typical",
     ),
     _spi_nor("W25Q128JV", "EF4018", 24, (400, 45000), "tPP and tSE, typical"),
+    _parallel_nand(
+        "K9F1G08U0A", "ECF10095", (2, 4, 1024), (25, 200, 2000), 30,
+        "tR at most, tPROG and tBERS typical, tRC and tWC, as in `nandwich chips`",
+    ),
 )  # fmt: skip
 
 PARTS = {part.name: part for part in _ALL}

@@ -112,8 +112,9 @@ bool machine_put(struct machine *machine, uint32_t to, const void *from, size_t 
 void machine_load(struct machine *machine);
 void machine_fill_stack(struct machine *machine);
 uint8_t machine_owner(const struct machine *machine, uint32_t address);
-/* A register was written. */
+/* A register was written; one is read. */
 void machine_register(struct machine *machine, uint32_t word);
+uint32_t machine_answer(const struct machine *machine, uint32_t word);
 /* The most bytes of the stack that were ever in use. */
 uint32_t machine_stack_peak(struct machine *machine);
 _Noreturn void machine_fail(const char *what, const char *detail);
@@ -133,6 +134,10 @@ void part_open(const struct settings *settings);
 void part_clock(const uint64_t *cycles);
 void part_select(uint32_t on);
 uint8_t part_exchange(uint8_t byte);
+void part_latch(bool is_address, uint8_t byte);
+void part_put(uint8_t byte);
+uint8_t part_get(void);
+void part_pause(void);
 void part_move(uint8_t *bytes, uint32_t count, enum board_move how);
 void part_wait(uint32_t us);
 void part_main_begins(void);

@@ -9,6 +9,7 @@
 #include "part_kinds.h"
 
 #define PAGE_BYTES_MAX 4096U
+#define PAUSE_NS 100U
 
 static struct part part;
 static bool loses;
@@ -50,13 +51,56 @@ void part_main_begins(void)
 void part_select(uint32_t on)
 {
     catch_up();
-    (void)part.spi->ops->select(part.spi, on != 0);
+    if (part.lanes != NULL) {
+        (void)part.lanes->ops->select(part.lanes, on != 0);
+    } else {
+        (void)part.spi->ops->select(part.spi, on != 0);
+    }
+}
+
+/* A register of the bus that this part does not hang on ends the run. */
+static void must_hang_on(const void *bus)
+{
+    if (bus == NULL) {
+        machine_fail("the board", "a register of another bus");
+    }
+}
+
+void part_latch(bool is_address, uint8_t byte)
+{
+    must_hang_on(part.lanes);
+    catch_up();
+    (void)part.lanes->ops->latch(part.lanes, is_address, &byte, 1);
+}
+
+void part_put(uint8_t byte)
+{
+    must_hang_on(part.lanes);
+    catch_up();
+    (void)part.lanes->ops->write(part.lanes, &byte, 1);
+}
+
+uint8_t part_get(void)
+{
+    uint8_t byte = 0xFF;
+
+    must_hang_on(part.lanes);
+    catch_up();
+    (void)part.lanes->ops->read(part.lanes, &byte, 1);
+    return byte;
+}
+
+void part_pause(void)
+{
+    catch_up();
+    part.bus->now_ns += PAUSE_NS;
 }
 
 uint8_t part_exchange(uint8_t byte)
 {
     uint8_t answer = 0xFF;
 
+    must_hang_on(part.spi);
     catch_up();
     if (part.bus->now_ns < next_ns) {
         part.bus->now_ns = next_ns;
@@ -69,9 +113,13 @@ uint8_t part_exchange(uint8_t byte)
 void part_move(uint8_t *bytes, uint32_t count, enum board_move how)
 {
     struct nw_spi *spi = part.spi;
+    struct nw_parallel_bus *lanes = part.lanes;
 
     catch_up();
-    if (how == MOVE_OUT) {
+    if (lanes != NULL) {
+        (void)(how == MOVE_OUT ? lanes->ops->write(lanes, bytes, (uint16_t)count)
+                               : lanes->ops->read(lanes, bytes, (uint16_t)count));
+    } else if (how == MOVE_OUT) {
         (void)spi->ops->transfer(spi, bytes, NULL, (uint16_t)count);
     } else if (how == MOVE_IN) {
         (void)spi->ops->transfer(spi, NULL, bytes, (uint16_t)count);
@@ -83,7 +131,7 @@ void part_move(uint8_t *bytes, uint32_t count, enum board_move how)
 void part_wait(uint32_t us)
 {
     catch_up();
-    (void)part.spi->ops->wait(part.spi, (uint16_t)us);
+    (void)bus_wait(part.bus, (uint16_t)us);
 }
 
 struct flash part_flash(void)

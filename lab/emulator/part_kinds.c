@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part_kinds.c - the parts a board can carry: a serial NAND, a serial NOR, or the DataFlash of a
- * Mica2.
+ * part_kinds.c - the parts a board can carry: a serial NAND, a serial NOR, a parallel NAND, or the
+ * DataFlash of a Mica2.
  *
  * SETTING. KIND,ID,READ,PROGRAM,ERASE,SHAPE..: times in microseconds, id in hexadecimal; the shape
  * is that of lab/device/parts.py. "at45" alone is the DataFlash.
@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "dataflash_model.h"
+#include "nandwich/ecc.h"
+#include "parallel_nand_model.h"
 #include "spi_nand_model.h"
 #include "spi_nor_model.h"
 
@@ -103,6 +105,7 @@ static void spi_nand_open(struct part *part, const struct setting *told,
     spi_nand.program_us = told->program_us;
     spi_nand.erase_us = told->erase_us;
     on_serial_bus(part, &spi_nand.spi, settings);
+    part->files = spi_nand.spi.bus.chip;
     part->lose = spi_nand_lose;
 }
 
@@ -119,6 +122,39 @@ static void spi_nor_open(struct part *part, const struct setting *told,
     spi_nor.program_us = told->program_us;
     spi_nor.erase_us = told->erase_us;
     on_serial_bus(part, &spi_nor.spi, settings);
+    part->files = spi_nor.spi.bus.chip;
+}
+
+static struct parallel_nand_model parallel_nand;
+
+static void parallel_nand_lose(void)
+{
+    parallel_nand.lost = true;
+}
+
+/* Its files carry the codes that the firmware wants (ports/device/part_parallel_nand.c). */
+static void parallel_nand_open(struct part *part, const struct setting *told,
+                               const struct settings *settings, bool is_foreign)
+{
+    static const struct nw_ecc_config config;
+    static struct nw_ecc coded;
+    static uint8_t ram[1024];
+    struct parallel_nand_kind kind = {.row_cycles = (uint8_t)told->shape[0],
+                                      .page_programs = (uint8_t)told->shape[1],
+                                      .blocks = told->shape[2]};
+
+    put_id(kind.id, sizeof kind.id, told, is_foreign);
+    parallel_nand_model_open(&parallel_nand, &kind, settings->seed);
+    parallel_nand.read_us = told->read_us;
+    parallel_nand.program_us = told->program_us;
+    parallel_nand.erase_us = told->erase_us;
+    parallel_nand.bus.byte_ps = settings->bus_ps;
+    bus_require(nw_ecc_open(&coded, parallel_nand.bus.chip, &config, ram, sizeof ram) >= 0,
+                "no room for codes");
+    part->bus = &parallel_nand.bus;
+    part->lanes = &parallel_nand.wires;
+    part->files = &coded.chip;
+    part->lose = parallel_nand_lose;
 }
 
 static struct dataflash_model dataflash;
@@ -150,10 +186,11 @@ void part_kind_open(struct part *part, const struct settings *settings)
         spi_nand_open(part, &told, settings, is_foreign);
     } else if (strcmp(told.kind, "spi_nor") == 0) {
         spi_nor_open(part, &told, settings, is_foreign);
+    } else if (strcmp(told.kind, "parallel_nand") == 0) {
+        parallel_nand_open(part, &told, settings, is_foreign);
     } else {
         machine_fail("settings", settings->part);
     }
-    part->files = part->bus->chip;
     part->is_own_time = true;
     if (strcmp(settings->fault, "stuck") == 0) {
         part->bus->stuck = true;

@@ -4,10 +4,12 @@
 #define NW_LAB_PART_KINDS_H
 
 #include "emulator.h"
+#include "nandwich/driver_parallel_nand.h"
 
 struct part {
     struct bus *bus;
-    struct nw_spi *spi;
+    struct nw_spi *spi;            /* one of the two is NULL */
+    struct nw_parallel_bus *lanes;
     struct nw_chip *files;  /* what files are put on the part through; NULL: it takes none */
     void (*lose)(void);     /* from now on it has lost what it held; NULL: it cannot tell */
     uint32_t byte_ns;       /* least time from byte to byte */
