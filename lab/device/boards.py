@@ -31,34 +31,45 @@ class Range:
 
 @dataclass(frozen=True)
 class Bus:
-    """The serial bus of the part. One line each way moves byte by byte, as the processor stores
-    them; a bus that reads by four lines too has a DMA, and the processor sleeps meanwhile."""
+    """The bus of the part. A serial one of one line each way moves byte by byte, as the processor
+    stores them; one that reads by four lines too, and a parallel one of eight, have a DMA, and the
+    processor sleeps meanwhile."""
 
     lines: int = 1
     mhz: float = 20
+    cycle_ns: int = 0  #: of a parallel one, a byte
 
     def __str__(self) -> str:
         return f"{_WIDTHS[self.lines]}:{self.mhz:g}"
 
     @property
     def told(self) -> str:
+        if self.lines == 8:
+            return f"parallel bus of {self.cycle_ns} ns a byte, DMA"
         wide = ", four lines, DMA" if self.lines == 4 else ""
         return f"bus at {self.mhz:g} MHz{wide}"
 
     @property
     def byte_ps(self) -> int:
-        """A byte by one line."""
-        return round(8e6 / self.mhz)
+        """A byte; of a serial bus by one line."""
+        return self.cycle_ns * 1000 or round(8e6 / self.mhz)
 
     @property
     def flags(self) -> tuple[str, ...]:
         """For the firmware's own code of the bus."""
+        if self.lines == 8:
+            return (f"-DNW_BOARD_BYTE_NS={self.cycle_ns}U",)
         dma = ("-DNW_BOARD_DMA",) if self.lines == 4 else ()
         return (f"-DNW_BOARD_BUS_KHZ={round(self.mhz * 1000)}", *dma)
 
 
 _WIDTHS = {1: "single", 4: "quad"}
 USUAL_BUS = Bus()
+
+
+def parallel_bus(cycle_ns: int) -> Bus:
+    """Of a parallel NAND, by its part's table."""
+    return Bus(lines=8, cycle_ns=cycle_ns)
 
 
 def bus(text: str) -> Bus:

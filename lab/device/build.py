@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from lab import ROOT
-from lab.device import absent, counts
+from lab.device import absent, counts, parts
 from lab.device.boards import USUAL_BUS, Board, Bus, Range
 from lab.device.layout import Layout
+from lab.device.parts import Part
 from nandwich import paths
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError
@@ -130,10 +131,6 @@ def _folder(name: str) -> list[Path]:
     return sorted((ROOT / "core" / name).glob("*.c"))
 
 
-#: Of the serial NAND.
-_DRIVER = ("spi", "spi_nand", "spi_nand_ahead", "onfi")
-
-
 def _tables(board: Board, guest: toolchain.Guest) -> tuple[str, ...]:
     """The tables of ports/guest are as long as the program was compiled for."""
     slots, entries = _SMALL if board.is_small else (guest.slots, max(1, guest.lookaside))
@@ -148,6 +145,7 @@ class Port:
     layer: str = ""  #: "": none, of a native program
     by_hand: bool = False  #: a native program that reads the part by pread()
     prefetch: bool = True
+    part: Part = parts.USUAL
 
 
 def objects(board: Board, to: Port, guest: toolchain.Guest) -> dict[str, Path]:
@@ -167,20 +165,24 @@ def objects(board: Board, to: Port, guest: toolchain.Guest) -> dict[str, Path]:
         "wrapper": relocatable(board, wrappers),
         "layer": relocatable(board, [one for name in _LAYERS for one in _folder(name)]),
     }
-    drivers = [ROOT / "core/drivers" / f"{one}.c" for one in _DRIVER]
-    driver = {"driver": relocatable(board, [*drivers, port / "bus.c"], *to.bus.flags)}
+    kind = to.part.kind
+    drivers = [ROOT / "core/drivers" / f"{one}.c" for one in kind.drivers]
+    driver = {"driver": relocatable(board, [*drivers, port / kind.bus], *to.bus.flags)}
     if not to.layer:
-        native = [port / ("memory_part.c" if to.by_hand else "memory_native.c")]
+        native = [port / "memory_native.c"]
+        if to.by_hand:
+            native = [port / "memory_part.c", port / kind.port]
         native += [] if board.is_small else [port / "map_native.c"]
         own = {"board": relocatable(board, [*begin, *native])}
         return {**both, **own, **(driver if to.by_hand else {})}
     other = ["-DNW_BOARD_TREE"] if to.layer == "tree" else []
     other += [] if to.prefetch else ["-DNW_BOARD_NO_PREFETCH"]
-    maps = [] if board.is_small else [port / "map_flash.c"]
+    memory = [port / "memory_flash.c", port / kind.port]
+    memory += [] if board.is_small else [port / "map_flash.c"]
     return {
         **driver,
         **both,
-        "board": relocatable(board, [*begin, port / "memory_flash.c", *maps], *other),
+        "board": relocatable(board, [*begin, *memory], *other),
     }
 
 
@@ -460,7 +462,7 @@ def emulator(board: Board) -> Path:
     folders = ("lab/emulator", "tests/bus", "ports/device", "ports/watch/include")
     include = [ROOT / one for one in (*folders, "vmtrace/include", "twin/include", "core/include")]
     ours = [paths.static_library(name) for name in ("nw_vmtrace", "nw_twin", "nw_core")]
-    names = ["main.c", "machine.c", "host.c", "part.c", "recording.c"]
+    names = ["main.c", "machine.c", "host.c", "part.c", "part_kinds.c", "recording.c"]
     libraries: tuple[str, ...] = ("-lsimavr", "-lelf")
     tools = [_tool("cc"), *ours]
     if board.is_small:
@@ -472,9 +474,9 @@ def emulator(board: Board) -> Path:
         libraries = (str(library), f"-Wl,-rpath,{library.parent}")
         tools.append(library)
     sources = [own / name for name in names]
-    sources += [
-        bus / name for name in ("bus.c", "spi_nand_model.c", "onfi_page.c", "dataflash_model.c")
-    ]
+    kinds = ("spi_nand", "spi_nor", "parallel_nand", "dataflash")
+    models = [f"{kind}_model.c" for kind in kinds]
+    sources += [bus / name for name in ("bus.c", "onfi_page.c", *models)]
     recipe = Recipe(
         compile_command=("cc", "-std=gnu11", "-O2", "-w", *(f"-I{one}" for one in include)),
         link_command=("cc",),

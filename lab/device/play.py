@@ -90,12 +90,37 @@ class Result:
         return self.virtual.report
 
 
+def _layers(wanted: Wanted) -> tuple[str, ...]:
+    """As they are tried where nobody chose."""
+    return tuple(one for one in wanted.board.layers if one in wanted.part.kind.layers)
+
+
+def _check_part(wanted: Wanted) -> None:
+    board, part = wanted.board, wanted.part
+    if board.is_small and not part.kind.on_small:
+        carried = ", ".join(one.name for one in parts.PARTS.values() if one.kind.on_small)
+        raise InputError(
+            f"--chip {part.name} does not go with --target {board.name}: it carries {carried}"
+        )
+    if wanted.layer and wanted.layer not in part.kind.layers:
+        raise InputError(
+            f"--ftl {wanted.layer} does not go with --chip {part.name}: its firmware has "
+            f"{' and '.join(part.kind.layers)}"
+        )
+    if wanted.fault and wanted.fault not in part.kind.faults:
+        raise InputError(
+            f"--fault {wanted.fault} does not go with --chip {part.name}, which cannot tell: it "
+            f"has {' and '.join(part.kind.faults)}"
+        )
+
+
 def check(wanted: Wanted) -> None:
     """InputError for what cannot work on the board, before anything is compiled."""
     board = wanted.board
     missing = board.missing()
     if missing:
         raise InputError(f"--target {board.name} needs {', '.join(missing)}")
+    _check_part(wanted)
     vm = Range(wanted.vm_start, wanted.vm)
     last = board.address_end - wanted.frame
     if vm.end > last:
@@ -149,7 +174,7 @@ def play(
 
     The checks see what the compiler read and what each run changed; they may raise.
     """
-    layers = (wanted.layer,) if wanted.layer else wanted.board.layers
+    layers = (wanted.layer,) if wanted.layer else _layers(wanted)
     with stage("building firmware"):
         emulator = build.emulator(wanted.board)
         image = _build(wanted, layers[0])
@@ -223,7 +248,7 @@ def _build(wanted: Wanted, layer: str) -> Image:
         profile="" if wanted.profile is None else str(wanted.profile),
         words=words,
     )
-    port = build.Port(wanted.bus, layer, prefetch=wanted.prefetch)
+    port = build.Port(wanted.bus, layer, prefetch=wanted.prefetch, part=wanted.part)
     return build.virtual(wanted.board, wanted.sources, flags, shape, port, layout)
 
 
@@ -258,7 +283,7 @@ def record(wanted: Wanted, folder: Path, to: Path) -> int:
 def alone(wanted: Wanted, folder: Path, *, by_hand: bool = False) -> Outcome:
     """Runs the program without virtual memory, with RAM for all of it; `by_hand`: its pread() reads
     the part."""
-    port = build.Port(wanted.bus, by_hand=by_hand)
+    port = build.Port(wanted.bus, by_hand=by_hand, part=wanted.part)
     image = build.native(wanted.board, wanted.sources, wanted.flags, port=port)
     outcome = _run(build.emulator(wanted.board), wanted, image, folder, b"", quiet=True)
     outcome.put_back()
@@ -326,7 +351,7 @@ def _settings(wanted: Wanted, image: Image, folder: Path, accesses: Path | None)
         f"image={image.path}",
         f"report={folder / 'report.json'}",
         f"fault={wanted.fault}",
-        f"nand={wanted.part.setting}",
+        f"part={wanted.part.setting}",
         f"port={layout.port.start}",
         f"code={layout.code.start},{(image.sizes.code + 0xFFFF) & ~0xFFFF}",
         f"ram={layout.ram.start},{layout.ram.bytes}",
@@ -382,12 +407,12 @@ def _no_part(wanted: Wanted, error: int, id: int, waited_ns: int) -> str:
     if _signed(error) == _BUSY:
         return (
             f"the driver cannot use the part: {told} ({format_time(waited_ns)} waited for it to be "
-            "ready, before its id could be read): MISO held high, or a broken part"
+            f"ready, before its id could be read): {wanted.part.kind.held}, or a broken part"
         )
     bytes_ = " ".join(f"{id >> shift & 255:02x}" for shift in (16, 8, 0))
     return (
         f"the driver cannot use the part: {told} (it answers id {bytes_}, where {wanted.part.name} "
-        f"answers {wanted.part.spaced_id}: the driver's table has no row for it)"
+        f"answers {wanted.part.spaced_id}: {wanted.part.kind.unknown})"
     )
 
 
@@ -396,13 +421,13 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
     if report["end"] != "refused":
         return
     why, needs, has = report["detail"]
-    board, room = wanted.board, image.layout
+    board, room, join = wanted.board, image.layout, wanted.part.kind.join
     if why == _REFUSED_PART:
         raise InputError(_no_part(wanted, needs, has, report["run_flash"]["storage_ns"]))
     if why == _REFUSED_BLOCKS:
         raise _NoRoomError(
-            f"--vm {format_size(wanted.vm)} needs {needs} blocks of {wanted.part.name} under the "
-            f"{layer} layer, which has {has}: give less --vm"
+            f"--vm {format_size(wanted.vm)} needs {needs * join} blocks of {wanted.part.name} "
+            f"under the {layer} layer, which has {has * join}: give less --vm"
         )
     if why == _REFUSED_RAM:
         used = room.stack_bytes + image.sizes.static_ram

@@ -16,8 +16,8 @@ Row = tuple[str, str, str]
 #: Owners of code in the order of the table: name in the report, in the JSON, and what it is.
 _OWNERS = (
     ("vm", "run_time", "virtual memory, heap, slow sides of guards"),
-    ("layer", "layer", "translation layer, slice, checksums"),
-    ("driver", "driver", "SPI NAND driver and the loop that moves its bytes"),
+    ("layer", "layer", "translation layer, chip filters, checksums"),
+    ("driver", "driver", "the part's driver and the loop that moves its bytes"),
     ("wrapper", "wrappers", "of the C library over virtual memory, malloc included"),
     ("library", "library", "C library and compiler's helpers"),
     ("board", "board", "start-up, calls of the host"),
@@ -54,7 +54,7 @@ def payload(result: Result) -> dict[str, Any]:
             "frames": result.image.layout.frames_bytes // wanted.frame,
             "slots": wanted.slots,
             "guards": wanted.guards,
-            "blocks": report["told"]["blocks"],
+            "blocks": report["told"]["blocks"] * wanted.part.kind.join,
             "seed": wanted.seed,
             "fault": wanted.fault or None,
         },

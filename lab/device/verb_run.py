@@ -11,6 +11,7 @@ import click
 
 from lab.device import boards, parts, play, report, verb_tagged
 from lab.device.boards import BOARDS, USUAL_BUS, Board, Bus
+from lab.device.parts import Part
 from nandwich.cli import output, signals
 from nandwich.compiler import outputs as written
 from nandwich.errors import InputError, RunError
@@ -25,7 +26,7 @@ _HOST_ONLY = {
     "spare_blocks": "is of the host's run",
     "config": "is of the host's run; name its options",
     "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",
-    "ecc": "is not needed: the part has its own",
+    "ecc": "is the part's, or goes with it",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
     "timeline": "is of the host's run",
@@ -109,13 +110,14 @@ def _wanted(
     def chosen(name: str, otherwise: Any) -> Any:
         return choices[name] if name in given else otherwise
 
+    part = parts.get(choices["chip"]) if "chip" in given else parts.USUAL
     return play.Wanted(
         board=board,
         sources=sources,
         arguments=arguments,
         flags=recipe.checked_flags(("-O2", *flags)),
         layer=choices["ftl"] if "ftl" in given else None,
-        vm=chosen("vm", board.vm),
+        vm=chosen("vm", min(board.vm, part.bytes // 4)),
         vm_start=chosen("vm_base", board.vm_start),
         ram=chosen("ram", board.frames),
         frame=chosen("frame", board.frame),
@@ -130,13 +132,20 @@ def _wanted(
         separate=choices["separate"],
         statics=choices["statics"],
         profile=choices["profile"],
-        part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
-        bus=_bus(board, choices["bus"]),
+        part=part,
+        bus=_bus(board, part, choices["bus"]),
         prefetch=choices["prefetch"],
     )
 
 
-def _bus(board: Board, text: str | None) -> Bus:
+def _bus(board: Board, part: Part, text: str | None) -> Bus:
+    if part.cycle_ns != 0:
+        bus = boards.parallel_bus(part.cycle_ns)
+        if text is not None:
+            raise InputError(
+                f"--bus {text} does not go with --chip {part.name}: it has a {bus.told}"
+            )
+        return bus
     bus = USUAL_BUS if text is None else boards.bus(text)
     if bus.lines == 4 and board.is_small:
         raise InputError(f"--bus {text} does not go with {board.name}: its bus has one line")

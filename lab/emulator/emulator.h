@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emulator.h - the board of ports/device in software: a processor (unicorn's or simavr's),
- * memories, a part on a serial bus (the model of tests/bus over the twin), and the host's files.
+ * memories, a part on a bus (a model of tests/bus over the twin), and the host's files.
  *
  * Two programs of their own, one with each processor: unicorn is GPL-2, simavr GPL-3, and neither
  * is ever linked to what we ship.
@@ -38,14 +38,6 @@ struct owner {
     struct spent before; /* of these before main */
 };
 
-/* The serial NAND beside the processor; see struct spi_nand_kind. */
-struct nand {
-    uint8_t id[3];
-    uint8_t planes, codes, onfi_row;
-    uint32_t blocks;
-    uint16_t page_bytes, read_us, program_us, erase_us;
-};
-
 struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
@@ -53,9 +45,8 @@ struct settings {
     char accesses[4096];  /* where all loads and stores are recorded; "": nowhere */
     char recording[4096]; /* where a program that records has its accesses; "": nowhere */
     char counted[4096]; /* where the memory of `counts` goes at the end */
-    char part[NAME_BYTES];  /* "": the serial NAND; "at45": an AT45DB041B */
-    char fault[NAME_BYTES]; /* of a serial NAND: "", "id", "stuck" or "ecc" */
-    struct nand nand;
+    char part[256];         /* see part_kinds.c */
+    char fault[NAME_BYTES]; /* "", "id", "stuck" or "ecc" */
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;
@@ -124,8 +115,9 @@ void machine_load(struct machine *machine);
 void machine_fill_stack(struct machine *machine);
 uint8_t machine_owner(const struct machine *machine, uint32_t address);
 uint8_t machine_owner_named(const struct machine *machine, const char *name);
-/* A register was written. */
+/* A register was written; one is read. */
 void machine_register(struct machine *machine, uint32_t word);
+uint32_t machine_answer(const struct machine *machine, uint32_t word);
 /* The most bytes of the stack that were ever in use. */
 uint32_t machine_stack_peak(struct machine *machine);
 _Noreturn void machine_fail(const char *what, const char *detail);
@@ -145,12 +137,16 @@ void part_open(const struct settings *settings);
 void part_clock(const uint64_t *cycles);
 void part_select(uint32_t on);
 uint8_t part_exchange(uint8_t byte);
+void part_latch(bool is_address, uint8_t byte);
+void part_put(uint8_t byte);
+uint8_t part_get(void);
+void part_pause(void);
 void part_move(uint8_t *bytes, uint32_t count, enum board_move how);
 void part_wait(uint32_t us);
 void part_main_begins(void);
 struct flash part_flash(void);
-/* A file's content at the end of the serial NAND, as if it had been put there before; the first
- * page, the same for a file that is there already. -1: there is no room, or errno. */
+/* A file's content at the end of the part, as if it had been put there before; the first block, the
+ * same for a file that is there already. -1: there is no room, or errno. */
 int64_t part_place(int file);
 const char *part_violation(void); /* the first thing a driver must never do; NULL: none */
 uint32_t part_violations(void);

@@ -70,9 +70,18 @@ void machine_register(struct machine *machine, uint32_t word)
     case BOARD_SELECT: part_select(value); break;
     case BOARD_DATA: machine->registers[BOARD_DATA] = part_exchange((uint8_t)value); break;
     case BOARD_MOVE: move(machine, value); break;
+    case BOARD_COMMAND:
+    case BOARD_ADDRESS: part_latch(word == BOARD_ADDRESS, (uint8_t)value); break;
+    case BOARD_LANES: part_put((uint8_t)value); break;
+    case BOARD_PAUSE: part_pause(); break;
     case BOARD_WAIT: part_wait(machine->registers[BOARD_ARGUMENT]); break;
     default: break;
     }
+}
+
+uint32_t machine_answer(const struct machine *machine, uint32_t word)
+{
+    return word == BOARD_LANES ? part_get() : word < BOARD_WORDS ? machine->registers[word] : 0;
 }
 
 static uint32_t word_at(const uint8_t *image, size_t at)

@@ -100,7 +100,7 @@ static uint64_t on_port_read(uc_engine *uc, uint64_t offset, unsigned bytes, voi
 
     (void)uc;
     (void)bytes;
-    return offset / 4 < BOARD_WORDS ? machine->registers[offset / 4] : 0;
+    return machine_answer(machine, (uint32_t)(offset / 4));
 }
 
 static void on_port_write(uc_engine *uc, uint64_t offset, unsigned bytes, uint64_t value,

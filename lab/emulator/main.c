@@ -37,18 +37,6 @@ static void read_owner(const char *text, struct settings *settings)
     settings->owner_count++;
 }
 
-static void read_nand(const char *text, struct nand *nand)
-{
-    if (sscanf(text,
-               "%2" SCNx8 "%2" SCNx8 "%2" SCNx8 ",%" SCNu8 ",%" SCNu8 ",%" SCNu8 ",%" SCNu32
-               ",%" SCNu16 ",%" SCNu16 ",%" SCNu16 ",%" SCNu16,
-               &nand->id[0], &nand->id[1], &nand->id[2], &nand->planes, &nand->codes,
-               &nand->onfi_row, &nand->blocks, &nand->page_bytes, &nand->read_us,
-               &nand->program_us, &nand->erase_us) != 11) {
-        machine_fail("settings", text);
-    }
-}
-
 static void read_line(const char *key, const char *value, struct settings *settings)
 {
     struct {
@@ -72,8 +60,6 @@ static void read_line(const char *key, const char *value, struct settings *setti
     }
     if (strcmp(key, "owner") == 0) {
         read_owner(value, settings);
-    } else if (strcmp(key, "nand") == 0) {
-        read_nand(value, &settings->nand);
     } else if (strcmp(key, "code") == 0) {
         read_range(value, &settings->code);
     } else if (strcmp(key, "ram") == 0) {

@@ -1,81 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c - the part on the board's serial bus, at command level, from tests/bus: a serial NAND, or
- * the DataFlash of a Mica2. */
+/* part.c - the part on the board's bus, at command level, and the time it takes beside the
+ * processor's. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dataflash_model.h"
-#include "emulator.h"
-#include "spi_nand_model.h"
+#include "part_kinds.h"
 
-#define ECC_LOST 2U
+#define PAGE_BYTES_MAX 4096U
+#define PAUSE_NS 100U
 
-static const struct dataflash_kind at45 = {{0xFF, 0xFF, 0xFF, 0xFF}, 7, 0, 2, 264, 2048};
-
-static struct spi_nand_model model;
-static struct dataflash_model dataflash;
-static struct spi_model *part = &model.spi; /* the one that is there */
+static struct part part;
 static bool loses;
 static const uint64_t *cycles;
 static uint32_t hz;
 static uint64_t told_ns;       /* of the processor's time, so far */
 static uint64_t next_ns;       /* no byte goes before */
-static uint32_t byte_ns;
-
-void bus_require(bool holds, const char *what)
-{
-    if (!holds) {
-        machine_fail("the model of the part", what);
-    }
-}
-
-void bus_expect_clean(struct bus *bus)
-{
-    (void)bus; /* told in the report */
-}
-
-static void open_nand(const struct nand *nand, const char *fault, uint32_t seed)
-{
-    struct spi_nand_kind kind = {.id_dummy = 1,
-                                 .planes = nand->planes,
-                                 .codes = nand->codes,
-                                 .onfi_row = nand->onfi_row,
-                                 .blocks = nand->blocks,
-                                 .page_bytes = nand->page_bytes};
-
-    memcpy(kind.id, nand->id, sizeof kind.id);
-    if (strcmp(fault, "id") == 0) { /* of no table, and without a parameter page */
-        kind.id[0] = 0xA1;
-        kind.id[1] = 0xE4;
-        kind.onfi_row = 0;
-    }
-    spi_nand_model_open(&model, &kind, seed);
-    model.read_us = nand->read_us;
-    model.program_us = nand->program_us;
-    model.erase_us = nand->erase_us;
-}
 
 void part_open(const struct settings *settings)
 {
     hz = settings->hz;
-    if (strcmp(settings->part, "at45") == 0) {
-        part = &dataflash.spi;
-        dataflash_model_open(&dataflash, &at45, settings->seed);
-        byte_ns = settings->byte_ns;
-        if (settings->rewrite_us != 0) {
-            dataflash.rewrite_us = settings->rewrite_us;
-        }
-        return;
-    }
-    open_nand(&settings->nand, settings->fault, settings->seed);
-    model.spi.bus.byte_ps = settings->bus_ps;
-    if (settings->bus_four) {
-        spi_model_widen(&model.spi);
-    }
-    model.spi.bus.stuck = strcmp(settings->fault, "stuck") == 0;
     loses = strcmp(settings->fault, "ecc") == 0;
+    part_kind_open(&part, settings);
 }
 
 void part_clock(const uint64_t *count)
@@ -89,41 +36,90 @@ static void catch_up(void)
     if (cycles != NULL) {
         uint64_t now_ns = *cycles / hz * 1000000000U + *cycles % hz * 1000000000U / hz;
 
-        part->bus.now_ns += now_ns - told_ns;
+        part.bus->now_ns += now_ns - told_ns;
         told_ns = now_ns;
     }
 }
 
 void part_main_begins(void)
 {
-    model.ecc = loses ? ECC_LOST : 0;
+    if (loses && part.lose != NULL) {
+        part.lose();
+    }
 }
 
 void part_select(uint32_t on)
 {
     catch_up();
-    (void)part->spi.ops->select(&part->spi, on != 0);
+    if (part.lanes != NULL) {
+        (void)part.lanes->ops->select(part.lanes, on != 0);
+    } else {
+        (void)part.spi->ops->select(part.spi, on != 0);
+    }
+}
+
+/* A register of the bus that this part does not hang on ends the run. */
+static void must_hang_on(const void *bus)
+{
+    if (bus == NULL) {
+        machine_fail("the board", "a register of another bus");
+    }
+}
+
+void part_latch(bool is_address, uint8_t byte)
+{
+    must_hang_on(part.lanes);
+    catch_up();
+    (void)part.lanes->ops->latch(part.lanes, is_address, &byte, 1);
+}
+
+void part_put(uint8_t byte)
+{
+    must_hang_on(part.lanes);
+    catch_up();
+    (void)part.lanes->ops->write(part.lanes, &byte, 1);
+}
+
+uint8_t part_get(void)
+{
+    uint8_t byte = 0xFF;
+
+    must_hang_on(part.lanes);
+    catch_up();
+    (void)part.lanes->ops->read(part.lanes, &byte, 1);
+    return byte;
+}
+
+void part_pause(void)
+{
+    catch_up();
+    part.bus->now_ns += PAUSE_NS;
 }
 
 uint8_t part_exchange(uint8_t byte)
 {
     uint8_t answer = 0xFF;
 
+    must_hang_on(part.spi);
     catch_up();
-    if (part->bus.now_ns < next_ns) {
-        part->bus.now_ns = next_ns;
+    if (part.bus->now_ns < next_ns) {
+        part.bus->now_ns = next_ns;
     }
-    next_ns = part->bus.now_ns + byte_ns;
-    (void)part->spi.ops->transfer(&part->spi, &byte, &answer, 1);
+    next_ns = part.bus->now_ns + part.byte_ns;
+    (void)part.spi->ops->transfer(part.spi, &byte, &answer, 1);
     return answer;
 }
 
 void part_move(uint8_t *bytes, uint32_t count, enum board_move how)
 {
-    struct nw_spi *spi = &part->spi;
+    struct nw_spi *spi = part.spi;
+    struct nw_parallel_bus *lanes = part.lanes;
 
     catch_up();
-    if (how == MOVE_OUT) {
+    if (lanes != NULL) {
+        (void)(how == MOVE_OUT ? lanes->ops->write(lanes, bytes, (uint16_t)count)
+                               : lanes->ops->read(lanes, bytes, (uint16_t)count));
+    } else if (how == MOVE_OUT) {
         (void)spi->ops->transfer(spi, bytes, NULL, (uint16_t)count);
     } else if (how == MOVE_IN) {
         (void)spi->ops->transfer(spi, NULL, bytes, (uint16_t)count);
@@ -135,17 +131,17 @@ void part_move(uint8_t *bytes, uint32_t count, enum board_move how)
 void part_wait(uint32_t us)
 {
     catch_up();
-    (void)part->spi.ops->wait(&part->spi, (uint16_t)us);
+    (void)bus_wait(part.bus, (uint16_t)us);
 }
 
 struct flash part_flash(void)
 {
-    const struct bus *bus = &part->bus;
+    const struct bus *bus = part.bus;
 
     catch_up();
     struct flash flash = {bus->now_ns, bus->busy_us, bus->bytes, {0}};
 
-    if (part == &model.spi) {
+    if (part.is_own_time) {
         flash.now_ns -= told_ns;
     }
     memcpy(flash.begun, bus->begun, sizeof flash.begun);
@@ -156,7 +152,7 @@ struct flash part_flash(void)
 static struct place {
     dev_t device;
     ino_t inode;
-    uint32_t page;
+    uint32_t block;
 } placed[8];
 static uint32_t placed_count, placed_from; /* a block; 0: none yet */
 
@@ -174,7 +170,7 @@ static uint32_t good_blocks(struct nw_nand *nand, uint32_t end, uint32_t count)
 
 static bool put_page(int file, struct nw_chip *chip, uint32_t page, off_t offset)
 {
-    static uint8_t data[SPI_NAND_CACHE_BYTES];
+    static uint8_t data[PAGE_BYTES_MAX];
     struct nw_chip_req req = {.chip = chip, .page = page, .data = data};
     ssize_t got = pread(file, data, chip->geometry.page_bytes, offset);
 
@@ -189,18 +185,18 @@ static bool put_page(int file, struct nw_chip *chip, uint32_t page, off_t offset
 
 int64_t part_place(int file)
 {
-    struct nw_nand *nand = model.spi.bus.nand;
+    struct nw_nand *nand = part.bus->nand;
     struct stat state;
 
-    if (part != &model.spi || fstat(file, &state) != 0) {
+    if (part.files == NULL || fstat(file, &state) != 0) {
         return -1;
     }
     for (uint32_t i = 0; i < placed_count; i++) {
         if (placed[i].device == state.st_dev && placed[i].inode == state.st_ino) {
-            return placed[i].page;
+            return placed[i].block;
         }
     }
-    struct nw_chip *chip = model.spi.bus.chip;
+    struct nw_chip *chip = part.files;
     uint32_t page_bytes = chip->geometry.page_bytes, pages = chip->geometry.block_pages;
     uint32_t end = placed_from != 0 ? placed_from : chip->geometry.blocks;
     uint64_t block_bytes = (uint64_t)pages * page_bytes;
@@ -217,16 +213,16 @@ int64_t part_place(int file)
         }
     }
     placed_from = first;
-    placed[placed_count++] = (struct place){state.st_dev, state.st_ino, first * pages};
-    return (int64_t)first * pages;
+    placed[placed_count++] = (struct place){state.st_dev, state.st_ino, first};
+    return first;
 }
 
 uint32_t part_violations(void)
 {
-    return part->bus.violations;
+    return part.bus->violations;
 }
 
 const char *part_violation(void)
 {
-    return part->bus.violations != 0 ? part->bus.why : NULL;
+    return part.bus->violations != 0 ? part.bus->why : NULL;
 }

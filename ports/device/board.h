@@ -3,12 +3,16 @@
  * board.h - the board that `nandwich run --target` emulates: what its program and its emulator
  * (lab/emulator) agree on. Words from the symbol board_port on, which the linker script places.
  *
- * CALL, SELECT, DATA, WAIT and MOVE are written as bytes, and do what they do then.
+ * CALL and SELECT to MOVE, COMMAND to PAUSE are written as bytes, and do what they do then.
  *
  * THE BUS. A part on a serial bus hangs on SELECT, DATA and WAIT. A store to DATA moves a byte both
  * ways, and the byte received stands in DATA when the store has ended: the processor waits on the
  * bus, so that instruction counts do not depend on the bus clock. A store to MOVE has the bus move
  * bytes by itself, by DMA, and the processor sleeps meanwhile.
+ *
+ * THE PARALLEL BUS of a NAND has eight lines instead, and SELECT is its chip enable. A store to
+ * COMMAND, ADDRESS or LANES is a write cycle, with CLE or ALE high or neither; a load from LANES is
+ * a read cycle. Data moves by MOVE too.
  *
  * CALLS OF THE HOST. Arguments first, then the call's number into CALL; its answer is read there. A
  * negative answer comes with an error of the C library in ERROR.
@@ -25,6 +29,10 @@
 #define BOARD_WAIT 10    /* the microseconds in ARGUMENT pass */
 #define BOARD_MOVE 11    /* enum board_move; from or to the address in ARGUMENT, as many bytes as
                           * stand in the next one */
+#define BOARD_COMMAND 12
+#define BOARD_ADDRESS 13
+#define BOARD_LANES 14
+#define BOARD_PAUSE 15   /* 100 ns pass: tWB, tWHR, tADL */
 #define BOARD_WORDS 16
 
 enum board_move { MOVE_IN = 1, MOVE_OUT, MOVE_IN_FOUR /* by four lines */ };
@@ -49,7 +57,7 @@ enum board_call {
                      * program that records, before its first access */
     CALL_ACCESS,    /* address, bytes, 1: a store; for the recording */
     CALL_PLACE,     /* file; its content lies on the part, in good blocks one behind another at its
-                     * end: answers the first page */
+                     * end: answers the first block */
     CALL_REFUSE,    /* enum board_refusal, error or bytes needed, bytes there; does not come back */
     CALL_PANIC      /* error of the virtual memory, address; does not come back */
 };

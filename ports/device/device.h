@@ -25,9 +25,8 @@ _Noreturn void device_refuse(enum board_refusal why, uint32_t a, uint32_t b);
 /* Ends the run: an error of the virtual memory at an address. */
 _Noreturn void device_panic(int32_t error, uintptr_t address);
 
-/* With virtual memory: the part, and its first page that virtual memory leaves. */
-struct nw_chip *device_part(void);
-uint32_t device_part_free(void);
+/* With virtual memory: blocks of the chip that part_open() gave which its layer takes. */
+uint32_t device_layer_blocks(void);
 
 /* RAM that nobody has yet, aligned for any type; the first of it in *start. */
 size_t device_ram_left(uint8_t **start);

@@ -14,8 +14,7 @@
 #include "device.h"
 #include "internal.h"
 #include "map.h"
-#include "nandwich/driver_spi_nand_ahead.h"
-#include "nandwich/chip_map.h"
+#include "part.h"
 
 struct mapping {
     struct nw_chip_map chip; /* first: the VM knows this alone */
@@ -47,18 +46,13 @@ static int find_file(struct mapping *mapping, int file, off_t offset)
     if (bytes < 0) {
         return errno;
     }
-    int32_t page = device_call(CALL_PLACE, (uintptr_t)file, 0, 0);
-    if (page < 0 || (uint32_t)page < device_part_free()) {
-        return ENOSPC;
+    int32_t block = device_call(CALL_PLACE, (uintptr_t)file, 0, 0);
+    if (block < (int32_t)part_map(&mapping->chip, device_layer_blocks())) {
+        return ENOSPC; /* or -1 */
     }
-    mapping->chip.chip = device_part();
-    mapping->chip.page = (uint32_t)page;
+    mapping->chip.page = (uint32_t)block * mapping->chip.chip->geometry.block_pages;
     mapping->chip.offset = (uint32_t)offset;
     mapping->chip.bytes = (uint32_t)bytes;
-    mapping->chip.read = nw_spi_nand_read_on;
-#if !defined(NW_BOARD_NO_PREFETCH)
-    mapping->chip.ahead = nw_spi_nand_ahead;
-#endif
     return bytes == 0 ? EINVAL : 0;
 }
 

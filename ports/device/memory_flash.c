@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_flash.c - virtual memory on the board: driver, a slice of the part, a layer, the VM. A
- * fresh device each run, as virtual memory keeps nothing.
+ * memory_flash.c - virtual memory on the board: the part, a slice of it, a layer, the VM. A fresh
+ * device each run, as virtual memory keeps nothing.
  *
  * NW_BOARD_TREE on the command line takes the tree instead of the lavish layer.
  */
-#include "bus.h"
 #include "device.h"
 #include "nandwich-guest/guest.h"
-#include "nandwich/driver_spi_nand.h"
 #include "nandwich/slice.h"
+#include "part.h"
 
 #if defined(NW_BOARD_TREE)
 #include "nandwich/ftl_tree.h"
@@ -28,7 +27,6 @@
 /* More than any part has. */
 #define BLOCKS_MAX 65535U
 
-static struct nw_spi_nand part;
 static struct nw_slice slice;
 static struct LAYER() layer;
 static struct LAYER(_config) config;
@@ -39,22 +37,11 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     device_panic(error, address);
 }
 
-static void open_part(void)
-{
-    int result = nw_spi_nand_open(&part, &device_bus, NULL);
-
-    if (result < 0) {
-        device_refuse(REFUSE_PART, (uint32_t)result,
-                      (uint32_t)part.id[0] << 24 | (uint32_t)part.id[1] << 16 |
-                          (uint32_t)part.id[2] << 8 | part.id[3]);
-    }
-}
-
 #if defined(NW_BOARD_TREE)
 /* As many as the layer needs. */
-static uint32_t layer_blocks(uint32_t sectors)
+static uint32_t layer_blocks(const struct nw_chip *part, uint32_t sectors)
 {
-    struct nw_geometry geometry = part.chip.geometry;
+    struct nw_geometry geometry = part->geometry;
 
     geometry.blocks = sectors / geometry.block_pages;
     while (geometry.blocks < BLOCKS_MAX && nw_ftl_tree_sectors(&config, &geometry) < sectors) {
@@ -80,9 +67,9 @@ static int layer_begin(uint8_t *ram, size_t bytes)
 /* With a data and a log lavish block for each logical block, of seven eighths of the part: the rest
  * is for files that are mapped (map_flash.c), if they suffice. More maps than logical blocks are
  * none. */
-static uint32_t layer_blocks(uint32_t sectors)
+static uint32_t layer_blocks(const struct nw_chip *part, uint32_t sectors)
 {
-    const struct nw_geometry *geometry = &part.chip.geometry;
+    const struct nw_geometry *geometry = &part->geometry;
     uint32_t logical = sectors / geometry->block_pages + 1U;
     uint32_t ample = 2U * (logical + 1U) * NW_FTL_LAVISH_DEGREE;
     uint32_t most = geometry->blocks - geometry->blocks / 8U;
@@ -90,7 +77,7 @@ static uint32_t layer_blocks(uint32_t sectors)
 
     config.sectors = sectors;
     config.maps = (uint8_t)(logical < NW_FTL_LAVISH_MAPS ? logical : NW_FTL_LAVISH_MAPS);
-    needed = nw_ftl_lavish_blocks_needed(&config, &part.chip);
+    needed = nw_ftl_lavish_blocks_needed(&config, part);
     if (ample < needed) {
         ample = needed;
     }
@@ -113,15 +100,15 @@ static int layer_begin(uint8_t *ram, size_t bytes)
 #endif
 
 /* The blocks of the part that the layer takes for the virtual memory. */
-static void open_slice(void)
+static void open_slice(struct nw_chip *part)
 {
-    uint32_t sectors = DEVICE_VALUE(board_vm_bytes) / part.chip.geometry.page_bytes;
-    uint32_t blocks = layer_blocks(sectors);
+    uint32_t sectors = DEVICE_VALUE(board_vm_bytes) / part->geometry.page_bytes;
+    uint32_t blocks = layer_blocks(part, sectors);
 
-    if (blocks > part.chip.geometry.blocks) {
-        device_refuse(REFUSE_BLOCKS, blocks, part.chip.geometry.blocks);
+    if (blocks > part->geometry.blocks) {
+        device_refuse(REFUSE_BLOCKS, blocks, part->geometry.blocks);
     }
-    (void)nw_slice_open(&slice, &part.chip, 0, blocks);
+    (void)nw_slice_open(&slice, part, 0, blocks);
 }
 
 static void open_layer(uint8_t *ram, size_t bytes)
@@ -133,14 +120,9 @@ static void open_layer(uint8_t *ram, size_t bytes)
     }
 }
 
-struct nw_chip *device_part(void)
+uint32_t device_layer_blocks(void)
 {
-    return &part.chip;
-}
-
-uint32_t device_part_free(void)
-{
-    return (uint32_t)slice.chip.geometry.blocks * part.chip.geometry.block_pages;
+    return slice.chip.geometry.blocks;
 }
 
 /* Globals that the compiler pass left in RAM (compiler/statics.h), where it was given some. */
@@ -152,6 +134,11 @@ static uint16_t device_frames(void)
     uint32_t statics = &nw_guest_statics_bytes != NULL ? nw_guest_statics_bytes : 0;
 
     return (uint16_t)((DEVICE_VALUE(board_frames_bytes) - statics) / nw_guest_frame_bytes);
+}
+
+static void tell(const char *name, uintptr_t value)
+{
+    (void)device_call(CALL_TELL, (uintptr_t)name, value, 0);
 }
 
 void device_memory_open(void)
@@ -168,10 +155,9 @@ void device_memory_open(void)
     struct nw_vm_needs needs;
     uint8_t *ram;
 
-    open_part();
-    open_slice();
+    open_slice(part_open());
     size_t left = device_ram_left(&ram);
-    uint16_t sector = part.chip.geometry.page_bytes;
+    uint16_t sector = slice.chip.geometry.page_bytes;
 
     /* What the layer will show, for the reckoning alone. */
     layer.block.sector_bytes = sector;
@@ -189,16 +175,16 @@ void device_memory_open(void)
     vm.ram = ram;
     open_layer(ram + vm.ram_bytes, layer_bytes);
     device_ram_take(layer_bytes + vm.ram_bytes);
-    (void)device_call(CALL_TELL, (uintptr_t) "ram_layer", layer_bytes, 0);
-    (void)device_call(CALL_TELL, (uintptr_t) "ram_vm", vm.ram_bytes, 0);
-    (void)device_call(CALL_TELL, (uintptr_t) "blocks", slice.chip.geometry.blocks, 0);
+    tell("ram_layer", layer_bytes);
+    tell("ram_vm", vm.ram_bytes);
+    tell("blocks", slice.chip.geometry.blocks);
     int result = nw_guest_open(&vm);
     if (result < 0) {
         device_refuse(REFUSE_GUEST, (uint32_t)result, needs.reason);
     }
 }
 
-#define TELL(from, name) (void)device_call(CALL_TELL, (uintptr_t) #name, (uintptr_t)(from)->name, 0)
+#define TELL(from, name) tell(#name, (uintptr_t)(from)->name)
 
 void device_memory_tell(void)
 {

@@ -2,12 +2,7 @@
 /* NAND on an eight-bit bus, decoded. */
 #include "parallel_nand_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "nandwich-twin/parts.h"
 
@@ -57,6 +52,9 @@ static void read_row(struct parallel_nand_model *model)
     }
     memset(model->cache, 0xFF, sizeof model->cache);
     nw_nand_peek(model->bus.nand, model->row, model->cache, spare);
+    for (uint32_t i = 0; model->lost && i < page_bytes(model); i += 256U) {
+        model->cache[i] ^= 3U;
+    }
     for (uint32_t i = 0; i < spare_bytes(model); i++) {
         int own = own_byte(model, i);
 
@@ -192,17 +190,17 @@ static void latch_command(struct parallel_nand_model *model, uint8_t code)
         break;
     case 0x30:
         take_address(model, true, true);
-        bus_work(&model->bus, READ, 25);
+        bus_work(&model->bus, READ, model->read_us);
         break;
     case 0xE0: take_address(model, true, false); break;
     case 0x80:
         memset(model->cache, 0xFF, sizeof model->cache);
         memset(model->loaded, 0, sizeof model->loaded);
         break;
-    case 0x10: bus_work(&model->bus, PROGRAM, 200); break;
+    case 0x10: bus_work(&model->bus, PROGRAM, model->program_us); break;
     case 0xD0:
         take_address(model, false, true);
-        bus_work(&model->bus, ERASE, 2000);
+        bus_work(&model->bus, ERASE, model->erase_us);
         break;
     case 0x05:
     case 0x85:
@@ -233,7 +231,7 @@ static void latch_address(struct parallel_nand_model *model, uint8_t byte)
     } else if (model->kind.small && model->cycles == 1U + model->kind.row_cycles &&
                (model->code == 0x00 || model->code == 0x01 || model->code == 0x50)) {
         take_address(model, true, true);
-        bus_work(&model->bus, READ, 15);
+        bus_work(&model->bus, READ, model->read_us);
     }
 }
 
@@ -393,11 +391,15 @@ void parallel_nand_model_open(struct parallel_nand_model *model,
 
     memset(model, 0, sizeof *model);
     model->kind = *kind;
-    assert_int_equal(nw_parts_get(kind->small ? "TC58DVG02A1FT00" : "K9F1G08U0A", &part), NW_OK);
+    model->read_us = kind->small ? 15 : 25;
+    model->program_us = 200;
+    model->erase_us = 2000;
+    bus_require(nw_parts_get(kind->small ? "TC58DVG02A1FT00" : "K9F1G08U0A", &part) == NW_OK,
+                "no such part in the table");
     part.blocks = kind->blocks;
     part.factory_bad = kind->blocks / 16U;
     part.page_programs = kind->page_programs;
-    assert_int_equal(nw_nand_open(&model->bus.nand, &config), NW_OK);
+    bus_require(nw_nand_open(&model->bus.nand, &config) == NW_OK, "the twin does not open");
     model->bus.chip = nw_nand_chip(model->bus.nand);
     model->bus.perform = perform;
     model->bus.cut_at = BUS_NEVER;

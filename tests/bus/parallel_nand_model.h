@@ -35,6 +35,8 @@ struct parallel_nand_model {
     uint8_t fail_then;      /* and so many behind that one fails the next; 0: none */
     bool failing;           /* the one under way does */
     bool mark_second;       /* bad-block marks stand in page 1 only */
+    bool lost;              /* two bits of each 256 bytes that are read are others */
+    uint16_t read_us, program_us, erase_us; /* by kind.small; a test may set others */
     uint8_t output;         /* enum parallel_output */
     uint8_t pointer;        /* small: 00h, 01h, 50h */
     uint8_t code;           /* the last command */

@@ -2,16 +2,11 @@
 /* Serial NOR, decoded. */
 #include "spi_nor_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "nandwich-twin/parts.h"
 
-enum pending { NONE, RESET, PROGRAM, ERASE };
+enum pending { NONE, RESET, READ, PROGRAM, ERASE }; /* as NAND has them; a read takes no time */
 
 #define BUSY 0x01U
 #define LATCH 0x02U
@@ -186,8 +181,8 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     }
     switch (code) {
     case 0x06: model->status |= LATCH; break;
-    case 0x02: start(model, PROGRAM, bytes, 400); break;
-    case 0x20: start(model, ERASE, bytes, 45000); break;
+    case 0x02: start(model, PROGRAM, bytes, model->program_us); break;
+    case 0x20: start(model, ERASE, bytes, model->erase_us); break;
     case 0x66: model->armed = true; break;
     case 0x99:
         if (!armed) {
@@ -202,8 +197,8 @@ static void finish(struct spi_model *spi, uint32_t bytes)
             model->wide = true;
         }
         break;
+    case 0x0B: spi->bus.begun[READ]++; break;
     case 0x05:
-    case 0x0B:
     case 0x5A:
     case 0x9F:
     case 0xAB: break;
@@ -230,9 +225,11 @@ void spi_nor_model_open(struct spi_nor_model *model, const struct spi_nor_kind *
 
     memset(model, 0, sizeof *model);
     model->kind = *kind;
-    assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
+    model->program_us = 400;
+    model->erase_us = 45000;
+    bus_require(nw_parts_get("W25Q128JV", &part) == NW_OK, "no part W25Q128JV in the table");
     part.blocks = 1U << (kind->size - 12U);
-    assert_int_equal(nw_nand_open(&model->spi.bus.nand, &config), NW_OK);
+    bus_require(nw_nand_open(&model->spi.bus.nand, &config) == NW_OK, "the twin does not open");
     model->spi.bus.chip = nw_nand_chip(model->spi.bus.nand);
     model->spi.bus.perform = perform;
     model->spi.exchange = exchange;

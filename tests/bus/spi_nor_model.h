@@ -32,6 +32,7 @@ struct spi_nor_model {
     bool armed;        /* reset enable went before */
     bool fail_next;
     bool asleep;       /* deep power-down: it hears ABh alone, and the line floats */
+    uint16_t program_us, erase_us; /* W25Q128JV's; a test may set others */
     uint32_t address;
     uint32_t length;   /* of the program under way */
     uint8_t sfdp[256];

@@ -178,8 +178,12 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--ftl", "page"], "--ftl page does not go with --target cortex-m3: its firmware has lav"),
-        (["--chip", "K9F1G08U0A"], "a serial bus for NAND, and carry W25N01GV, GD5F1GQ4UExxG,"),
-        (["--chip", "mine.toml"], "--chip mine.toml does not go with --target: its boards have"),
+        (["--chip", "MT29F2G08ABAEA"], "--target: its boards carry W25N01GV, GD5F1GQ4UExxG,"),
+        (["--chip", "mine.toml"], "--chip mine.toml does not go with --target: its boards carry"),
+        (["--chip", "W25Q128JV", "--ftl", "lavish"], "W25Q128JV: its firmware has tree"),
+        (["--chip", "W25Q128JV", "--fault", "ecc"], "cannot tell: it has id and stuck"),
+        (["--chip", "K9F1G08U0A", "--bus", "quad"], "it has a parallel bus of 30 ns a byte, DMA"),
+        (["--chip", "W25Q128JV", "--vm", "12M"], "W25Q128JV under the tree layer, which has 4096"),
         (["--chip", "GD5F1GQ4"], "unknown part of --target 'GD5F1GQ4'; did you mean GD5F1GQ4UEx"),
         # It was taken, and nothing recorded.
         (["--record-accesses", "x.acc"], "--record-accesses does not go with --target: it is of"),
@@ -220,6 +224,8 @@ def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
         (["--guards", "inline"], "--guards inline does not go with atmega128: guards are calls"),
         (["--ram", "2K"], "under the lavish layer: it needs 10"),
         (["--profile", "x"], "--profile does not go with --target atmega128: its memory has no"),
+        (["--chip", "W25Q128JV"], "does not go with --target atmega128: it carries W25N01GV, GD5"),
+        (["--chip", "K9F1G08U0A"], "does not go with --target atmega128: it carries W25N01GV, G"),
         (
             ["--ftl", "nftl"],
             "--ftl nftl does not go with --target atmega128: its firmware has lavish",
@@ -232,29 +238,41 @@ def test_what_cannot_be_on_a_mote(arguments: list[str], said: str) -> None:
     assert said in result.stderr
 
 
-@pytest.mark.parametrize("target", boards.BOARDS)
+@pytest.mark.parametrize(
+    ("target", "chip"),
+    [
+        ("cortex-m3", "GD5F1GQ4UExxG"),
+        ("rv32", "GD5F1GQ4UExxG"),
+        ("atmega128", "W25N01GV"),
+        ("rv32", "W25Q128JV"),
+        ("cortex-m3", "K9F1G08U0A"),
+    ],
+)
 @pytest.mark.parametrize("fault", ["id", "stuck"])
-def test_what_a_part_can_do_is_told(target: str, fault: str) -> None:
+def test_what_a_part_can_do_is_told(target: str, chip: str, fault: str) -> None:
     """Goal: another id is told with the one expected, a line that stays busy with how long the
     driver waited; each in one sentence on each processor, and nothing has run."""
-    part = parts.PARTS["W25N01GV" if target == "atmega128" else "GD5F1GQ4UExxG"]
+    part = parts.PARTS[chip]
     words = ("--no-native", "--chip", part.name, "--fault", fault)
     result = _invoke(_EXAMPLES / "hello.c", *words, target=target)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
-    third = part.id[4:].lower()
+    third = part.spaced_id[-2:]
+    limit = r"3\.\d+ s" if part.kind is parts.SPI_NOR else r"2\d\.\d+ ms"
     said = {
-        "id": rf"it answers id a1 e4 {third}, where {part.name} answers {part.spaced_id}: the",
-        "stuck": r"stays busy beyond its limit \(2\d\.\d+ ms waited for it to be ready, before",
+        "id": rf"it answers id a1 e4 {third}, where {part.name} answers {part.spaced_id}: "
+        f"{part.kind.unknown}",
+        "stuck": rf"stays busy beyond its limit \({limit} waited for it to be ready, before",
     }
     assert re.search(f"the driver cannot use the part: .*{said[fault]}", result.stderr)
 
 
 @pytest.mark.parametrize("name", parts.PARTS)
 def test_each_part_runs_on_a_board(name: str) -> None:
-    """Goal: a part of two planes, one with a code over data and spare, and one with pages of 4 KiB
-    that is in no table of the driver hold a program's memory, each at its own times."""
+    """Goal: a part of two planes, one with a code over data and spare, one with pages of 4 KiB that
+    is in no table of the driver, a NOR, and a parallel NAND that repairs no bits hold a program's
+    memory, each at its own times."""
     part = parts.PARTS[name]
     value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--chip", name.lower(), "--", "merge", "3000")
     flash = value["flash"]
@@ -267,8 +285,9 @@ def test_each_part_runs_on_a_board(name: str) -> None:
     assert value["device"]["blocks"] < 512 * 1024 // part.page_bytes
 
 
-def test_another_processor_has_other_parts() -> None:
-    arguments = (*_TIGHT, "--chip", "MT29F4G01ABAFD", "--", "merge", "3000")
+@pytest.mark.parametrize("chip", ["MT29F4G01ABAFD", "W25Q128JV", "K9F1G08U0A"])
+def test_another_processor_has_other_parts(chip: str) -> None:
+    arguments = (*_TIGHT, "--chip", chip, "--", "merge", "3000")
     value = _json(_EXAMPLES / "sort.c", *arguments, target="rv32")
     assert value["identical"] is True
     assert value["violations"] == 0
@@ -360,6 +379,7 @@ def test_another_layer_where_blocks_are_short() -> None:
     [
         (["--fault", "ecc"], "storage failed at virtual address 0x600"),
         (["--fault", "ecc"], " of 1048576): uncorrectable bit errors"),
+        (["--fault", "ecc", "--chip", "K9F1G08U0A"], "): uncorrectable bit errors"),
         (["--stack", "1K"], "the stack is too small in function "),
     ],
 )
@@ -607,10 +627,13 @@ int main(int argc, char **argv)
 """
 
 
-def _mapped(folder: Path, *options: str, advice: int = 0) -> dict[str, Any]:
+def _mapped(
+    folder: Path, *options: str, advice: int = 0, kib: int = 80, target: str = "cortex-m3"
+) -> dict[str, Any]:
     data = folder / "data"
-    data.write_bytes(bytes(i * i % 251 for i in range(40 * 2048 + 17)))
-    return _json(_program(folder, _MAPPED), *options, "--", str(data), str(advice))
+    data.write_bytes(bytes(i * i % 251 for i in range(kib * 1024 + 17)))
+    words = (*options, "--", str(data), str(advice))
+    return _json(_program(folder, _MAPPED), *words, target=target)
 
 
 def test_a_mapped_file_is_read_page_by_page_and_ahead(tmp_path: Path) -> None:
@@ -644,3 +667,57 @@ def test_a_bus_is_single_or_quad(tmp_path: Path) -> None:
         assert "single or quad, and a clock from 1 to 200 MHz, as quad:104" in result.stderr
     result = _invoke(_program(tmp_path, _MAPPED), "--bus", "quad", target="atmega128")
     assert "--bus quad does not go with atmega128: its bus has one line" in result.stderr
+
+
+def _more(folder: Path, kib: int, *options: str, target: str) -> dict[str, int]:
+    """What `kib` more of a mapped file take, where the program's own pages cost the same."""
+    few, many = (_mapped(folder, *options, kib=180 + one, target=target) for one in (0, kib))
+    assert few["identical"] is many["identical"] is True
+    assert few["violations"] == many["violations"] == 0
+    more = {name: many["flash"][name] - few["flash"][name] for name in few["flash"]}
+    more["mapped"] = many["vm"]["mapped"] - few["vm"]["mapped"]
+    more["storage"] = many["time_ns"]["storage"] - few["time_ns"]["storage"]
+    return more | {"chip": many["time_ns"]["chip"] - few["time_ns"]["chip"]}
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
+def test_a_file_on_nor_is_read_a_frame_a_command(tmp_path: Path, target: str) -> None:
+    """Goal: a frame of a file on NOR is one read of 5 bytes of command and 512 of data by one line,
+    without a time of the part's own; a DMA spends no instructions on them."""
+    for bus, byte_ps in (("single:20", 400_000), ("quad:104", 76_923)):
+        more = _more(tmp_path, 100, "--chip", "W25Q128JV", "--bus", bus, target=target)
+        assert more["mapped"] == more["reads"] == 200
+        assert more["bus_bytes"] == 200 * (5 + 512)
+        assert more["programs"] == more["erases"] == more["chip"] == 0
+        assert abs(more["storage"] - 200 * (5 + 512) * byte_ps // 1000) <= 1
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
+def test_a_file_on_a_parallel_nand_is_repaired(tmp_path: Path, target: str) -> None:
+    """Goal: a frame of a file on a parallel NAND is one read: 6 cycles of command and address, 2
+    to status and back, 3 questions of it in 40 us, 4 to the spare bytes, and the data with their
+    codes. A file that has lost bits is an error."""
+    more = _more(tmp_path, 100, "--chip", "K9F1G08U0A", target=target)
+    assert more["mapped"] == more["reads"] == 200
+    assert more["bus_bytes"] == 200 * (6 + 2 + 3 + 4 + 512 + 15)
+    assert more["programs"] == more["erases"] == 0
+    assert more["chip"] == 200 * 25_000
+    least = 200 * (40_000 + 542 * 30)
+    assert least < more["storage"] < least + 200 * 1_500  # pauses behind latches
+    words = ("--chip", "K9F1G08U0A", "--fault", "ecc", "--no-native", "-q")
+    last = ("--", tmp_path / "data", "0")
+    result = _invoke(_program(tmp_path, _MAPPED), *words, *last, target=target)
+    assert "uncorrectable bit errors" in result.stderr
+
+
+def test_a_file_that_the_part_does_not_hold_is_told(tmp_path: Path) -> None:
+    """Goal: a file that would reach into the blocks of virtual memory is not mapped."""
+    text = "#include <errno.h>\n" + _MAPPED.replace(
+        "if (data == MAP_FAILED", "if (data == MAP_FAILED && errno == ENOSPC)\n        return 7;\n"
+        "    if (data == MAP_FAILED",
+    )  # fmt: skip
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(12 << 20)
+    words = ("--no-native", "-q", "--chip", "W25Q128JV", "--", tmp_path / "large", "0")
+    result = _invoke(_program(tmp_path, text), *words)
+    assert "the program ended with status 7" in result.stderr
