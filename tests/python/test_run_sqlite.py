@@ -34,8 +34,8 @@ def readings(tmp_path: Path) -> Path:
 
 def _written_bytes(log: Path) -> int:
     """Of how much of the layer's range a program's pages were written at all."""
-    lines = [line.split() for line in log.read_text().splitlines()[3:]]
-    return sum({at: int(size) for _, what, at, size in lines if what == "write"}.values())
+    lines = [line.split() for line in log.read_text().splitlines()]
+    return sum({words[2]: int(words[3]) for words in lines if words[1] == "write"}.values())
 
 
 def test_the_shell_reads_a_database_in_its_place(tmp_path: Path, readings: Path) -> None:
