@@ -71,12 +71,11 @@ def _own_heap(value: dict[str, Any]) -> int:
 
 def _swapped(value: dict[str, Any]) -> int:
     """Bytes of the layer's sectors that virtual memory wrote, the globals' first content too."""
-    size = value["ftl"]["bytes_programmed"] // max(value["ftl"]["programs"], 1)
-    return int(size * value["vm"]["sectors_written"])
+    return int(value["device"]["sector_bytes"] * value["vm"]["sectors_written"])
 
 
 def _host_table(mapped: dict[str, dict[str, Any]], copied: dict[str, Any]) -> list[str]:
-    head = ("query", "faults", "of the file", "read of it", "of it to swap", "other pages to swap",
+    head = ("query", "faults", "of the file", "read of it", "written of it", "to swap",
             "heap", "storage")  # fmt: skip
     lines = [row(*head), "|---|" + "--:|" * (len(head) - 1)]
     for name, value in {**mapped, f"{_ALL}, not mapped": copied}.items():
@@ -123,7 +122,7 @@ _BOARD_ROWS: dict[str, Callable[[dict[str, Any]], object]] = {
     "storage": lambda value: format_time(value["time_ns"]["storage"]),
     "faults": lambda value: value["vm"]["faults"],
     "of the file": lambda value: value["vm"]["mapped"],
-    "other pages to swap, sectors": lambda value: value["vm"]["sectors_written"],
+    "to swap, sectors": lambda value: value["vm"]["sectors_written"],
 }
 
 
