@@ -59,6 +59,10 @@ LUA = Crate(
 SQLITE = Crate(
     "libsqlite3-sys", "0.30.1", "2e99fb7a497b1e3339bc746195567ed8d3e24945ecd636e3619d20b9de9e9149"
 )
+# With the shell, which the one above lacks.
+SQLITE_SHELL = Crate(
+    "sqlite3-src", "0.7.1", "2739bac4e1ca6527391698167b1392332d00123c9fc11eca16311291db6829f3"
+)
 
 
 def fetch(crate: Crate) -> Path:

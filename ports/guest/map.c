@@ -40,11 +40,17 @@ struct mapping {
 };
 
 static struct mapping *mappings;
+static size_t mapped_bytes; /* of all of them */
 
 __attribute__((weak)) void nw_guest_map_moved(size_t bytes, int to_file)
 {
     (void)bytes;
     (void)to_file;
+}
+
+__attribute__((weak)) void nw_guest_map_sized(size_t bytes)
+{
+    (void)bytes;
 }
 
 static uintptr_t host_page(void)
@@ -235,6 +241,8 @@ static int place(struct mapping *mapping, size_t bytes)
     mapping->map.address = address;
     mapping->map.bytes = up(bytes, unit);
     nw_guest_must(nw_vm_map(&nw_guest_vm, &mapping->map), (const void *)address);
+    mapped_bytes += mapping->map.bytes;
+    nw_guest_map_sized(mapped_bytes);
     return 0;
 }
 
@@ -333,6 +341,7 @@ static void unmap_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
         link = &(*link)->next;
     }
     *link = mapping->next;
+    mapped_bytes -= mapping->map.bytes;
     nw_guest_must(nw_vm_unmap(&nw_guest_vm, &mapping->map), (const void *)mapping->map.address);
     nw_guest_must(nw_heap_free(&nw_guest_heap, mapping->map.address),
                   (const void *)mapping->map.address);

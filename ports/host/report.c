@@ -155,6 +155,7 @@ void nw_host_report_storage(struct nw_json *json, struct nw_host_stack *stack)
     COUNT(json, &stack->mapped, bytes_read);
     COUNT(json, &stack->mapped, writes);
     COUNT(json, &stack->mapped, bytes_written);
+    COUNT(json, &stack->mapped, peak_bytes);
     nw_json_close(json);
     nw_json_open(json, "time_ns");
     nw_json_number(json, "storage", meter->time_ns);

@@ -22,6 +22,7 @@
 struct nw_host_mapped {
     uint64_t reads, writes; /* of the part's pages, or less of one */
     uint64_t bytes_read, bytes_written;
+    uint64_t peak_bytes; /* of virtual memory that mappings took at one time */
 };
 
 struct nw_host_stack {

@@ -78,6 +78,11 @@ void nw_guest_map_moved(size_t bytes, int to_file)
     nw_host_stack_moved(&stack, bytes, to_file);
 }
 
+void nw_guest_map_sized(size_t bytes)
+{
+    stack.mapped.peak_bytes = bytes > stack.mapped.peak_bytes ? bytes : stack.mapped.peak_bytes;
+}
+
 static int save_timeline(void)
 {
     char chip[NW_HOST_WORD_BYTES + 8];

@@ -121,7 +121,8 @@ def test_no_more_is_read_than_is_touched(tmp_path: Path) -> None:
     rows = [range(row * 20000 // 256, (row * 20000 + 449) // 256 + 1) for row in range(100)]
     frames = sum(map(len, rows))
     assert value["mapped"] == {
-        "reads": frames, "bytes_read": 256 * frames, "writes": 0, "bytes_written": 0
+        "reads": frames, "bytes_read": 256 * frames, "writes": 0, "bytes_written": 0,
+        "peak_bytes": 2 << 20,
     }  # fmt: skip
     assert value["vm"]["mapped"] == frames
     assert value["vm"]["writebacks"] < 10  # of globals

@@ -13,6 +13,7 @@ from lab.crates import BZIP2 as BZIP2
 from lab.crates import LITTLEFS as LITTLEFS
 from lab.crates import LUA as LUA
 from lab.crates import SQLITE as SQLITE
+from lab.crates import SQLITE_SHELL as SQLITE_SHELL
 from lab.crates import ZLIB as ZLIB
 from lab.crates import Crate as Crate
 

@@ -160,8 +160,12 @@ def _memory_rows(value: dict[str, Any]) -> Iterator[Row]:
     )
     yield "write-backs", str(vm["writebacks"]), f"{vm['merges']} had to read their sector first"
     heap = value["heap"]
-    full = f"; {heap['refused']} requests found no room" if heap["refused"] else ""
-    yield "heap", format_size(heap["peak_bytes"]), f"at most in use{full}"
+    told = "at most in use"
+    if value["mapped"]["peak_bytes"]:
+        told += f"; mappings took {format_size(value['mapped']['peak_bytes'])} of it"
+    if heap["refused"]:
+        told += f"; {heap['refused']} requests found no room"
+    yield "heap", format_size(heap["peak_bytes"]), told
 
 
 def _flash_rows(value: dict[str, Any]) -> Iterator[Row]:

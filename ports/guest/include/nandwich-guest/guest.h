@@ -69,6 +69,9 @@ const struct nw_vm_stats *nw_guest_stats(void);
  * where `to_file` is not 0. */
 void nw_guest_map_moved(size_t bytes, int to_file);
 
+/* The port may define it: another mapping, and now all of them take so many bytes of the heap. */
+void nw_guest_map_sized(size_t bytes);
+
 /* What was written to shared mappings goes to their files: this program ends, or another process
  * is about to begin, which looks at them or has a copy of memory. Errors are nobody's. */
 void nw_guest_map_save(void);
