@@ -65,6 +65,7 @@ class Wanted:
     part: Part = parts.USUAL
     bus: Bus = USUAL_BUS
     prefetch: bool = True  #: of mapped files
+    places: tuple[tuple[Path, int], ...] = ()  #: files that lie on the part, each from a block on
     #: How guards are made, beside `slots` and `guards`; a small processor has none of these.
     lookaside: int = 64
     windows: bool = True
@@ -365,6 +366,7 @@ def _settings(wanted: Wanted, image: Image, folder: Path, accesses: Path | None)
     if image.counted is not None:
         counts = image.counted.all
         lines += [f"counts={counts.start},{counts.bytes}", f"counted={folder / 'counted'}"]
+    lines += [f"place={block},{file.resolve()}" for file, block in wanted.places]
     if accesses is not None:
         lines.append(f"accesses={accesses}")
     return "".join(line + "\n" for line in lines)

@@ -12,6 +12,7 @@ import click
 from lab.device import boards, parts, play, report, verb_tagged
 from lab.device.boards import BOARDS, USUAL_BUS, Board, Bus
 from lab.device.parts import Part
+from nandwich import quantities
 from nandwich.cli import output, signals
 from nandwich.compiler import outputs as written
 from nandwich.errors import InputError, RunError
@@ -134,8 +135,30 @@ def _wanted(
         profile=choices["profile"],
         part=part,
         bus=_bus(board, part, choices["bus"]),
+        places=tuple(_place(board, part, text) for text in choices["mmap"]),
         prefetch=choices["prefetch"],
     )
+
+
+def _place(board: Board, part: Part, text: str) -> tuple[Path, int]:
+    """`FILE=flash:OFFSET`: the file, and the block of the part that it begins with."""
+    name, _, where = text.rpartition("=flash:")
+    file = Path(name)
+    if board.is_small:
+        raise InputError(f"--mmap does not go with --target {board.name}: it has no files")
+    if not name or not file.is_file():
+        raise InputError(f"--mmap {text}: a file that is there is needed, as weights.bin=flash:16M")
+    try:
+        block, rest = divmod(quantities.parse(where, "size", bare=True), part.block_bytes)
+    except ValueError as error:
+        raise InputError(f"--mmap {text}: {error}") from None
+    blocks = -(-file.stat().st_size // part.block_bytes)
+    if rest or block + blocks > part.blocks:
+        raise InputError(
+            f"--mmap {text}: a multiple of {part.name}'s blocks of {part.block_bytes} B is needed, "
+            f"and room for the file's {blocks} before the end at {part.blocks}"
+        )
+    return file, block
 
 
 def _bus(board: Board, part: Part, text: str | None) -> Bus:

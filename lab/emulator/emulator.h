@@ -38,6 +38,14 @@ struct owner {
     struct spent before; /* of these before main */
 };
 
+/* Where a file lies on the part. */
+struct file_place {
+    char name[4096];
+    uint32_t block;
+};
+
+#define PLACES_MAX 8
+
 struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
@@ -59,6 +67,8 @@ struct settings {
     struct range counts; /* of a program that counts its blocks; an empty one for others */
     struct owner owners[OWNERS_MAX];
     uint32_t owner_count;
+    struct file_place places[PLACES_MAX];
+    uint32_t place_count;
 };
 
 /* How the run ended. */

@@ -37,6 +37,19 @@ static void read_owner(const char *text, struct settings *settings)
     settings->owner_count++;
 }
 
+/* BLOCK,FILE */
+static void read_place(const char *value, struct settings *settings)
+{
+    const char *comma = strchr(value, ',');
+
+    if (comma == NULL || settings->place_count == PLACES_MAX) {
+        machine_fail("settings", "place");
+    }
+    struct file_place *place = &settings->places[settings->place_count++];
+    place->block = (uint32_t)strtoul(value, NULL, 0);
+    (void)snprintf(place->name, sizeof place->name, "%s", comma + 1);
+}
+
 static void read_line(const char *key, const char *value, struct settings *settings)
 {
     struct {
@@ -58,7 +71,9 @@ static void read_line(const char *key, const char *value, struct settings *setti
             return;
         }
     }
-    if (strcmp(key, "owner") == 0) {
+    if (strcmp(key, "place") == 0) {
+        read_place(value, settings);
+    } else if (strcmp(key, "owner") == 0) {
         read_owner(value, settings);
     } else if (strcmp(key, "code") == 0) {
         read_range(value, &settings->code);

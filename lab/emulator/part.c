@@ -2,6 +2,8 @@
 /* part.c - the part on the board's bus, at command level, and the time it takes beside the
  * processor's. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,11 +20,132 @@ static uint32_t hz;
 static uint64_t told_ns;       /* of the processor's time, so far */
 static uint64_t next_ns;       /* no byte goes before */
 
+/* Files that lie on the part. */
+static struct place {
+    dev_t device;
+    ino_t inode;
+    uint32_t block, blocks;
+} placed[2U * PLACES_MAX];
+static uint32_t placed_count;
+
+static bool is_free(uint32_t block)
+{
+    for (uint32_t i = 0; i < placed_count; i++) {
+        if (block - placed[i].block < placed[i].blocks) {
+            return false;
+        }
+    }
+    return nw_nand_block_bad(part.bus->nand, block) == 0;
+}
+
+/* The last run of so many good blocks that no file has; 0: there is none. */
+static uint32_t free_blocks(uint32_t count)
+{
+    uint32_t at = part.files->geometry.blocks, run = 0;
+
+    while (at > 0 && run < count) {
+        at--;
+        run = is_free(at) ? run + 1U : 0;
+    }
+    return run == count ? at : 0;
+}
+
+static bool put_page(int file, struct nw_chip *chip, uint32_t page, off_t offset)
+{
+    static uint8_t data[PAGE_BYTES_MAX];
+    struct nw_chip_req req = {.chip = chip, .page = page, .data = data};
+    ssize_t got = pread(file, data, chip->geometry.page_bytes, offset);
+
+    if (got < 0) {
+        return false;
+    }
+    memset(data + got, 0, chip->geometry.page_bytes - (size_t)got);
+    req.block = page / chip->geometry.block_pages;
+    req.length = chip->geometry.page_bytes;
+    return nw_chip_program(&req) >= 0;
+}
+
+static uint32_t blocks_of(const struct stat *state)
+{
+    const struct nw_geometry *geometry = &part.files->geometry;
+    uint64_t bytes = (uint64_t)geometry->block_pages * geometry->page_bytes;
+
+    return (uint32_t)(((uint64_t)state->st_size + bytes - 1U) / bytes);
+}
+
+/* A file's content, from a block on: the block, or -1. */
+static int64_t put(int file, const struct stat *state, uint32_t block)
+{
+    const struct nw_geometry *geometry = &part.files->geometry;
+
+    if (placed_count == sizeof placed / sizeof placed[0]) {
+        errno = ENOSPC;
+        return -1;
+    }
+    for (off_t at = 0; at < state->st_size; at += geometry->page_bytes) {
+        uint32_t page = block * geometry->block_pages + (uint32_t)(at / geometry->page_bytes);
+
+        if (!put_page(file, part.files, page, at)) {
+            return -1;
+        }
+    }
+    placed[placed_count++] =
+        (struct place){state->st_dev, state->st_ino, block, blocks_of(state)};
+    return block;
+}
+
+/* A file that has a place of its own. */
+static void put_there(const struct file_place *place)
+{
+    int file = open(place->name, O_RDONLY);
+    struct stat state;
+    char why[128];
+
+    if (file < 0 || fstat(file, &state) != 0) {
+        machine_fail(place->name, strerror(errno));
+    }
+    for (uint32_t i = 0; i < blocks_of(&state); i++) {
+        uint32_t block = place->block + i;
+
+        if (block >= part.files->geometry.blocks || !is_free(block)) {
+            (void)snprintf(why, sizeof why, "block %u of the part is bad, or another file's",
+                           (unsigned)block);
+            machine_fail(place->name, why);
+        }
+    }
+    (void)put(file, &state, place->block);
+    (void)close(file);
+}
+
+int64_t part_place(int file)
+{
+    struct stat state;
+
+    if (part.files == NULL || fstat(file, &state) != 0) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < placed_count; i++) {
+        if (placed[i].device == state.st_dev && placed[i].inode == state.st_ino) {
+            return placed[i].block;
+        }
+    }
+    uint32_t first = free_blocks(blocks_of(&state));
+
+    if (first == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return put(file, &state, first);
+}
+
 void part_open(const struct settings *settings)
 {
     hz = settings->hz;
     loses = strcmp(settings->fault, "ecc") == 0;
     part_kind_open(&part, settings);
+    for (uint32_t i = 0; i < settings->place_count; i++) {
+        put_there(&settings->places[i]);
+    }
 }
 
 void part_clock(const uint64_t *count)
@@ -146,75 +269,6 @@ struct flash part_flash(void)
     }
     memcpy(flash.begun, bus->begun, sizeof flash.begun);
     return flash;
-}
-
-/* Files that lie on the part already; the next one goes before them. */
-static struct place {
-    dev_t device;
-    ino_t inode;
-    uint32_t block;
-} placed[8];
-static uint32_t placed_count, placed_from; /* a block; 0: none yet */
-
-/* The last run of so many good blocks before `end`; 0: there is none. */
-static uint32_t good_blocks(struct nw_nand *nand, uint32_t end, uint32_t count)
-{
-    uint32_t run = 0;
-
-    while (end > 0 && run < count) {
-        end--;
-        run = nw_nand_block_bad(nand, end) ? 0 : run + 1U;
-    }
-    return run == count ? end : 0;
-}
-
-static bool put_page(int file, struct nw_chip *chip, uint32_t page, off_t offset)
-{
-    static uint8_t data[PAGE_BYTES_MAX];
-    struct nw_chip_req req = {.chip = chip, .page = page, .data = data};
-    ssize_t got = pread(file, data, chip->geometry.page_bytes, offset);
-
-    if (got < 0) {
-        return false;
-    }
-    memset(data + got, 0, chip->geometry.page_bytes - (size_t)got);
-    req.block = page / chip->geometry.block_pages;
-    req.length = chip->geometry.page_bytes;
-    return nw_chip_program(&req) >= 0;
-}
-
-int64_t part_place(int file)
-{
-    struct nw_nand *nand = part.bus->nand;
-    struct stat state;
-
-    if (part.files == NULL || fstat(file, &state) != 0) {
-        return -1;
-    }
-    for (uint32_t i = 0; i < placed_count; i++) {
-        if (placed[i].device == state.st_dev && placed[i].inode == state.st_ino) {
-            return placed[i].block;
-        }
-    }
-    struct nw_chip *chip = part.files;
-    uint32_t page_bytes = chip->geometry.page_bytes, pages = chip->geometry.block_pages;
-    uint32_t end = placed_from != 0 ? placed_from : chip->geometry.blocks;
-    uint64_t block_bytes = (uint64_t)pages * page_bytes;
-    uint64_t blocks = ((uint64_t)state.st_size + block_bytes - 1U) / block_bytes;
-    uint32_t first = blocks <= end ? good_blocks(nand, end, (uint32_t)blocks) : 0;
-
-    if (first == 0 || placed_count == sizeof placed / sizeof placed[0]) {
-        errno = ENOSPC;
-        return -1;
-    }
-    for (off_t at = 0; at < state.st_size; at += page_bytes) {
-        if (!put_page(file, chip, first * pages + (uint32_t)(at / page_bytes), at)) {
-            return -1;
-        }
-    }
-    placed_from = first;
-    placed[placed_count++] = (struct place){state.st_dev, state.st_ino, first};
-    return first;
 }
 
 uint32_t part_violations(void)

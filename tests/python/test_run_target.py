@@ -721,3 +721,28 @@ def test_a_file_that_the_part_does_not_hold_is_told(tmp_path: Path) -> None:
     words = ("--no-native", "-q", "--chip", "W25Q128JV", "--", tmp_path / "large", "0")
     result = _invoke(_program(tmp_path, text), *words)
     assert "the program ended with status 7" in result.stderr
+
+
+def test_a_mapped_file_lies_where_it_is_put(tmp_path: Path) -> None:
+    """Goal: files have the blocks that --mmap names, others none of these; what is no place is
+    refused, and a place among those of virtual memory is as if there were no room."""
+    data = tmp_path / "data"
+    source = _program(tmp_path, _MAPPED)
+    value = _mapped(tmp_path, "--mmap", f"{data}=flash:120M")
+    assert value["identical"] is True
+    assert value["vm"]["mapped"] == 4 * 40 + 1
+    for where, said in (
+        ("120000", "a multiple of W25N01GV's blocks of 131072 B is needed"),
+        ("128M", "and room for the file's 1 before the end at 1024"),
+        ("here", "is no quantity of size"),
+    ):
+        result = _invoke(source, "--mmap", f"{data}=flash:{where}", "--", data, "0")
+        assert result.exit_code == 2
+        assert said in result.stderr
+    result = _invoke(source, "--mmap", f"{tmp_path}/none=flash:1M", "--", data, "0")
+    assert "a file that is there is needed, as weights.bin=flash:16M" in result.stderr
+    inside = _invoke(source, "--mmap", f"{data}=flash:0", "--no-native", "--", data, "0")
+    assert inside.exit_code == 1
+    both = ("--mmap", f"{data}=flash:120M", "--mmap", f"{source}=flash:120M")
+    result = _invoke(source, *both, "--", data, "0")
+    assert result.exit_code != 0

@@ -43,6 +43,7 @@ _TARGET_ONLY = {
     "stack": "belongs to --target, as --target cortex-m3",
     "vm_base": "belongs to --target, as --target cortex-m3",
     "fault": "belongs to --target, as --target cortex-m3",
+    "mmap": "belongs to --target, as --target cortex-m3; on the host the file itself is mapped",
     "bus": "belongs to --target, as --target cortex-m3",
     "prefetch": "belongs to --target, as --target cortex-m3",
     "layout": "belongs to --target atmega128; on the host `nandwich cc --layout` builds with one",
@@ -293,6 +294,12 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--bus",
     metavar="single|quad[:MHZ]",
     help="--target: the serial bus; quad reads by four lines and DMA.  [default: single:20]",
+)
+@click.option(
+    "--mmap",
+    multiple=True,
+    metavar="FILE=flash:OFFSET",
+    help="--target: where on the part a file lies that is mapped; by itself at its end.",
 )
 @click.option(
     "--prefetch/--no-prefetch",
