@@ -66,7 +66,7 @@ def test_logger_keeps_what_it_acknowledged(folder: Path, runner: Path) -> None:
     """Goal: power cut at any instruction takes no record that the logger said it kept, and all
     records are there once, in order, with the sensor's value of their moment."""
     image = firmware.build(firmware.LOGGER, folder)
-    cuts = some_cuts(24_500_000, 2_400_000, 40)
+    cuts = some_cuts(26_000_000, 2_400_000, 40)
     run = firmware.run(runner, image, firmware.LOGGER, 12_000_000, last=".d", cuts=cuts)
     check_promises(run)
     assert len(run.starts) == 41 + 1
@@ -86,7 +86,7 @@ def test_logger_wants_a_format_of_its_own(folder: Path, runner: Path) -> None:
     half to find out.)"""
     image = firmware.build(firmware.LOGGER, folder)
     twice = dataclasses.replace(firmware.LOGGER, first="f,f")
-    run = firmware.run(runner, image, twice, 1_000_000, cuts=[24_500_000, 16_000_000])
+    run = firmware.run(runner, image, twice, 1_000_000, cuts=[26_000_000, 16_000_000])
     assert "found 0" in run.starts[0]
     told = [line for line in run.starts[2] if line.startswith("no log here")]
     assert told
@@ -163,7 +163,7 @@ def test_watchdog_ends_a_node_that_keeps_nothing(folder: Path, runner: Path) -> 
     assert content.count(fed) == 1
     hungry = folder / "hungry.elf"
     hungry.write_bytes(content.replace(fed, struct.pack("<HH", 0xF64A, 0x22AB)))
-    run = firmware.run(runner, hungry, firmware.LOGGER, 3_000_000, cuts=[24_500_000])
+    run = firmware.run(runner, hungry, firmware.LOGGER, 3_000_000, cuts=[26_000_000])
     assert "reset" in run.starts[0] + run.starts[1]
 
 
