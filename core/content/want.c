@@ -409,7 +409,6 @@ static void note_cuts(struct nw_content *content)
 {
     for (uint32_t i = 0; i <= content->config.volumes; i++) {
         struct nw_content_volume *volume = &content->volume[i];
-
         struct nw_content_range *journal = &volume->journal.again;
 
         if ((volume->again || journal->first != journal->end) && volume->space > 0) {

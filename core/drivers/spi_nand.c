@@ -92,7 +92,7 @@ static void move(struct nw_chip *chip, uint16_t command, uint32_t page, uint16_t
     struct nw_spi_nand *nand = chip->context;
 
     if ((nand->part->flags & NW_SPI_NAND_TWO_PLANES) != 0 &&
-        ((page / chip->geometry.block_pages) & 1U) != 0) {
+        ((page / BLOCK_PAGES) & 1U) != 0) {
         column = (uint16_t)(column + 2U * chip->geometry.page_bytes); /* the bit above a page */
     }
     nw_spi_run(nand->spi, command, column, data, length);
@@ -238,6 +238,9 @@ static int choose_area(struct nw_spi_nand *nand, uint8_t otp)
     uint8_t on = otp != 0 ? CONFIG_OTP : CONFIG_ECC;
     uint8_t off = otp ^ CONFIG_OTP;
 
+    if (nand->spi->ops->read4 == NULL) {
+        flags &= (uint8_t)~NW_SPI_NAND_BIT_0_QUAD;
+    }
     on = (uint8_t)(on | (flags & (NW_SPI_NAND_BIT_3_STOPS | NW_SPI_NAND_BIT_0_QUAD)));
     off = (uint8_t)(off | flags / NW_SPI_NAND_BIT_0_GOES_ON); /* the highest flag */
     return configure(nand->spi, FEATURE_CONFIG, on, off);

@@ -9,7 +9,7 @@
  * next page while the processor works. Ahead is read where the last bytes of a page were asked for
  * and the bytes before them had been asked for last, or always or never by `advice`.
  *
- * COST. RAM: sizeof(struct nw_chip_map), 48 bytes on a Cortex-M. A read of the chip for each page
+ * COST. RAM: sizeof(struct nw_chip_map), 56 bytes on a Cortex-M. A read of the chip for each page
  * that a frame touches.
  */
 #ifndef NANDWICH_CHIP_MAP_H

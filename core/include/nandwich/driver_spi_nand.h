@@ -67,8 +67,8 @@ extern "C" {
 #define NW_SPI_NAND_FOUR_PROGRAMS 0x04U
 /* The protected spare bytes stand further up and closer together: see PAGES. */
 #define NW_SPI_NAND_SPARE_HIGH 0x10U
-/* Bit 0 of its configuration register gives the WP and HOLD pins to data (GigaDevice, Macronix):
- * opening sets it. On a bus with read4() the data of reads comes in by four lines (command 6Bh). */
+/* Bit 0 of its configuration register gives the WP and HOLD pins to data (GigaDevice, Macronix).
+ * On a bus with read4() opening sets it, and the data of reads comes in by four lines (6Bh). */
 #define NW_SPI_NAND_BIT_0_QUAD 0x01U
 
 struct nw_spi_nand_part {
