@@ -164,9 +164,6 @@ def camera(value: dict[str, Any]) -> Iterator[Line]:
             Figure("device.camera.most", round(most / 1e9, 2), "s"),
         ),
     )
-    yield Line(
-        "the language model of *Page windows* in 64 KB", "text equal", "no such program yet", None
-    )
 
 
 def table(lines: Iterable[Line]) -> list[str]:

@@ -331,6 +331,7 @@ def _virtual(
         if not outcome.report:
             raise RunError("the emulator left no report")
         _refuse(wanted, image, layer, outcome.report)
+        _check_places(wanted, outcome.report)
         differences = [] if native is None else guest.differences(native, outcome)
         outcome.keep()
     except BaseException:
@@ -416,6 +417,17 @@ def _no_part(wanted: Wanted, error: int, id: int, waited_ns: int) -> str:
         f"the driver cannot use the part: {told} (it answers id {bytes_}, where {wanted.part.name} "
         f"answers {wanted.part.spaced_id}: {wanted.part.kind.unknown})"
     )
+
+
+def _check_places(wanted: Wanted, report: dict[str, Any]) -> None:
+    """RunError for a file among the layer's blocks, of which only the firmware knows how many."""
+    blocks = report["told"]["blocks"] * wanted.part.kind.join
+    for file, block in wanted.places:
+        if block < blocks:
+            raise RunError(
+                f"--mmap {file}: virtual memory has the part's first {blocks} blocks: give an "
+                f"offset from {format_size(blocks * wanted.part.block_bytes)} on"
+            )
 
 
 def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) -> None:

@@ -155,8 +155,8 @@ void part_move(uint8_t *bytes, uint32_t count, enum board_move how);
 void part_wait(uint32_t us);
 void part_main_begins(void);
 struct flash part_flash(void);
-/* A file's content at the end of the part, as if it had been put there before; the first block, the
- * same for a file that is there already. -1: there is no room, or errno. */
+/* A file's content on the part, as if it had been put there before: where the settings say, else at
+ * the end. The first block, the same each time; -1: there is no room, or errno. */
 int64_t part_place(int file);
 const char *part_violation(void); /* the first thing a driver must never do; NULL: none */
 uint32_t part_violations(void);

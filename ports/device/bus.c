@@ -2,8 +2,6 @@
 /* bus.c - the board's serial bus, as core/drivers wants it. */
 #include "bus.h"
 
-#include "device.h"
-
 static int board_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
@@ -36,27 +34,19 @@ static int board_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
 }
 
 #if defined(NW_BOARD_DMA)
-/* The processor sleeps until the bus has moved the bytes. */
-static void board_move(const uint8_t *memory, uint16_t length, uint8_t how)
-{
-    DEVICE_REGISTERS[BOARD_ARGUMENT] = (uint32_t)(uintptr_t)memory;
-    DEVICE_REGISTERS[BOARD_ARGUMENT + 1] = length;
-    *DEVICE_BYTE(BOARD_MOVE) = how;
-}
-
 static int board_dma(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
 {
     if (out != NULL && in != NULL) {
         return board_transfer(spi, out, in, length);
     }
-    board_move(out != NULL ? out : in, length, out != NULL ? MOVE_OUT : MOVE_IN);
+    bus_move(out != NULL ? out : in, length, out != NULL ? MOVE_OUT : MOVE_IN);
     return NW_OK;
 }
 
 static int board_read4(struct nw_spi *spi, uint8_t *in, uint16_t length)
 {
     (void)spi;
-    board_move(in, length, MOVE_IN_FOUR);
+    bus_move(in, length, MOVE_IN_FOUR);
     return NW_OK;
 }
 #endif
@@ -64,8 +54,7 @@ static int board_read4(struct nw_spi *spi, uint8_t *in, uint16_t length)
 static int board_wait(struct nw_spi *spi, uint16_t us)
 {
     (void)spi;
-    DEVICE_REGISTERS[BOARD_ARGUMENT] = us;
-    *DEVICE_BYTE(BOARD_WAIT) = 1;
+    bus_wait(us);
     return NW_OK;
 }
 

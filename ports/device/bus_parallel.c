@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bus_parallel.c - the board's bus of a parallel NAND, as core/drivers wants it. */
 #include "bus.h"
-#include "device.h"
 
 static int board_select(struct nw_parallel_bus *bus, uint8_t on)
 {
@@ -23,20 +22,12 @@ static int board_latch(struct nw_parallel_bus *bus, uint8_t address, const uint8
     return NW_OK;
 }
 
-/* The processor sleeps until the bus has moved the bytes. */
-static int board_move(const uint8_t *memory, uint16_t length, uint8_t how)
-{
-    DEVICE_REGISTERS[BOARD_ARGUMENT] = (uint32_t)(uintptr_t)memory;
-    DEVICE_REGISTERS[BOARD_ARGUMENT + 1] = length;
-    *DEVICE_BYTE(BOARD_MOVE) = how;
-    return NW_OK;
-}
-
 static int board_write(struct nw_parallel_bus *bus, const uint8_t *out, uint16_t length)
 {
     (void)bus;
     if (out != NULL) {
-        return board_move(out, length, MOVE_OUT);
+        bus_move(out, length, MOVE_OUT);
+        return NW_OK;
     }
     for (uint16_t i = 0; i < length; i++) {
         *DEVICE_BYTE(BOARD_LANES) = 0xFFU;
@@ -48,7 +39,8 @@ static int board_read(struct nw_parallel_bus *bus, uint8_t *in, uint16_t length)
 {
     (void)bus;
     if (length > 1) {
-        return board_move(in, length, MOVE_IN);
+        bus_move(in, length, MOVE_IN);
+        return NW_OK;
     }
     *in = *DEVICE_BYTE(BOARD_LANES); /* a status */
     return NW_OK;
@@ -57,8 +49,7 @@ static int board_read(struct nw_parallel_bus *bus, uint8_t *in, uint16_t length)
 static int board_wait(struct nw_parallel_bus *bus, uint16_t us)
 {
     (void)bus;
-    DEVICE_REGISTERS[BOARD_ARGUMENT] = us;
-    *DEVICE_BYTE(BOARD_WAIT) = 1;
+    bus_wait(us);
     return NW_OK;
 }
 

@@ -35,7 +35,7 @@ def test_every_number_is_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     (tree,) = _numbers.stacks({"tree": 20000})
     assert tree.figures == (Figure("device.stack.tree", 20000, "B", _numbers.STACK_LIMIT),)
     time = {"storage": 10**9, "processor_least": 2 * 10**9, "processor_most": 3 * 10**9}
-    camera, _ = _numbers.camera({"time_ns": time, "identical": True})
+    (camera,) = _numbers.camera({"time_ns": time, "identical": True})
     assert [one.value for one in camera.figures] == [3, 4]
     run = on_board.Run(360_000_000, 72_000_000, 36_000_000, 2 * 10**9, 72)
     monkeypatch.setattr(on_board, "run", lambda *_: run)

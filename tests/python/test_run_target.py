@@ -742,6 +742,9 @@ def test_a_mapped_file_lies_where_it_is_put(tmp_path: Path) -> None:
     assert "a file that is there is needed, as weights.bin=flash:16M" in result.stderr
     inside = _invoke(source, "--mmap", f"{data}=flash:0", "--no-native", "--", data, "0")
     assert inside.exit_code == 1
+    assert "virtual memory has the part's first 896 blocks: give an offset from 112 MiB on" in (
+        inside.stderr
+    )
     both = ("--mmap", f"{data}=flash:120M", "--mmap", f"{source}=flash:120M")
     result = _invoke(source, *both, "--", data, "0")
     assert result.exit_code != 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in its source a program ended: by its line table, which compilers write for -g."""
+"""Where in its source a program ended, by its line table."""
 
 import shutil
 import subprocess
