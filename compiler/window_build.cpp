@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a loop with windows; in front of it, where the loop may be too short for them, a
-// test that leads to a copy of it with guards:
+// The shape of a loop with windows. In front of a small one, a test whether all of it lies on pages
+// that are held leads to a copy on raw pointers; in front of one that may be too short for windows,
+// a test leads to a copy with guards:
 //
 //   strip:  each stream's slot holds its page? else bring it in if that takes no fault
 //     all held                          not all
@@ -17,6 +18,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -27,6 +29,8 @@ using namespace llvm;
 namespace nandwich {
 
 namespace {
+
+constexpr unsigned OftenWhole = 16; // entries that run whole, for one that does not
 
 class Builder {
 public:
@@ -45,6 +49,13 @@ private:
         Value *Address, *Tag, *Ok;
     };
 
+    // Where a stream's bytes lie: so far from their addresses. Made in front of the loop.
+    struct Raw {
+        Value *Delta;
+        Instruction *Outside;
+        const std::vector<BasicBlock *> &Inside;
+    };
+
     BasicBlock *block(const char *Name) { return BasicBlock::Create(C, Name, &F, Header); }
     ConstantInt *number(uint64_t N) const
     {
@@ -53,14 +64,24 @@ private:
     MDNode *mostly(unsigned Often) const { return MDBuilder(C).createBranchWeights(Often, 1); }
     MDNode *share(double OfFirst) const;
     double pageEnd() const;
-    uint64_t last(const Stream &S) const
+    uint64_t last(const Stream &S) const { return S.last(options().FrameBytes); }
+    uint64_t slots() const
     {
-        return options().FrameBytes - uint64_t(S.High - S.Low);
+        uint64_t All = 0;
+
+        for (const Stream &S : P.Streams) {
+            All |= uint64_t(1) << S.Slot;
+        }
+        return All;
     }
     Value *load(IRBuilder<> &B, const Stream &S, SlotField Field) const
     {
         return B.CreateLoad(Guest.word(), Guest.slotField(S.Slot, Field));
     }
+    BasicBlock *copyLoop(BasicBlock *Entry, const char *Name, ValueToValueMapTy &Made);
+    Value *liesOnPage(IRBuilder<> &B, const Stream &S);
+    void runWhole(BasicBlock *Otherwise);
+    void moveOut(BasicBlock *Entry, ArrayRef<BasicBlock *> Exits);
     void keepShort();
     void copyBody();
     void openStrip();
@@ -68,7 +89,9 @@ private:
     Value *reach(IRBuilder<> &B, const Stream &S, const Held &H) const;
     void enterWindow(IRBuilder<> &B, ArrayRef<Held> Pages);
     void useRaw(IRBuilder<> &B, const Stream &S, Value *Tag);
-    void countAtEnd();
+    Value *moved(Value *Pointer, const Raw &To) const;
+    bool moveTo(Instruction &I, const Raw &To, bool IsCounted) const;
+    void count(IRBuilder<> &B, Value *Turns, unsigned Accesses);
     void markFirst(Instruction &I, const Stream &S, AllocaInst *Dirty);
     void turnBack();
     void close();
@@ -112,24 +135,109 @@ double Builder::pageEnd() const
     return double(Widest) / options().FrameBytes;
 }
 
+// The loop as it is, entered from another block: its header.
+BasicBlock *Builder::copyLoop(BasicBlock *Entry, const char *Name, ValueToValueMapTy &Made)
+{
+    BasicBlock *Before = L.getLoopPreheader();
+    SmallVector<BasicBlock *, 8> New;
+
+    for (BasicBlock *Block : Blocks) {
+        New.push_back(CloneBasicBlock(Block, Made, Name, &F));
+        Made[Block] = New.back();
+    }
+    Made[Before] = Entry;
+    remapInstructionsInBlocks(New, Made);
+    Made.erase(Before);
+    fixExits(Made);
+    return cast<BasicBlock>(Made[Header]);
+}
+
+// All that the stream touches lies on the page its slot holds: the lowest of its bytes comes on
+// that page before a limit, which is the same for each entry with as many turns.
+Value *Builder::liesOnPage(IRBuilder<> &B, const Stream &S)
+{
+    Value *Lowest = S.First, *Limit = number(last(S) + 1);
+
+    if (S.Step != 0) { // turns enough to leave the page are as bad as more of them
+        Value *Turns = B.CreateBinaryIntrinsic(Intrinsic::umin, P.TurnsValue,
+                                               number(S.turnsOnPage(options().FrameBytes) + 1));
+        Value *Way = B.CreateMul(Turns, number(uint64_t(std::abs(S.Step))));
+
+        Limit = B.CreateBinaryIntrinsic(Intrinsic::usub_sat, Limit, Way);
+        Lowest = S.Step < 0 ? B.CreateSub(Lowest, Way) : Lowest;
+    }
+    Value *Tag = load(B, S, S.Write ? WriteTag : ReadTag);
+    return B.CreateICmpULT(B.CreateSub(Lowest, Tag), Limit);
+}
+
+// The loop on raw pointers from its first turn to its last.
+void Builder::runWhole(BasicBlock *Otherwise)
+{
+    BasicBlock *Test = Otherwise->getSinglePredecessor(), *Enter = block("nw.whole");
+    ValueToValueMapTy Made;
+    BasicBlock *First = copyLoop(Enter, ".whole", Made);
+    IRBuilder<> B(Test->getTerminator());
+    IRBuilder<> E(Enter);
+    Value *All = B.getTrue();
+    unsigned Counted = 0;
+    std::vector<BasicBlock *> Copied;
+
+    for (BasicBlock *Block : Blocks) {
+        Copied.push_back(cast<BasicBlock>(Made[Block]));
+    }
+    Instruction *Last = E.CreateBr(First);
+    E.SetInsertPoint(Last);
+    for (const Stream &S : P.Streams) {
+        All = B.CreateAnd(All, liesOnPage(B, S));
+    }
+    B.CreateCondBr(All, Enter, Otherwise, mostly(OftenWhole));
+    Test->getTerminator()->eraseFromParent();
+    for (const Stream &S : P.Streams) {
+        Value *Tag = load(E, S, S.Write ? WriteTag : ReadTag);
+        Value *Delta = E.CreateSub(load(E, S, SlotField::Base), Tag, "delta");
+
+        for (Instruction *I : S.Members) {
+            Counted += moveTo(*cast<Instruction>(Made[I]), {Delta, Last, Copied},
+                              P.Always.contains(I));
+        }
+    }
+    count(E, P.TurnsValue, Counted);
+}
+
+// The strips become a function of their own: in this one they would keep values alive, and registers
+// from the copy that runs whole.
+void Builder::moveOut(BasicBlock *Entry, ArrayRef<BasicBlock *> Exits)
+{
+    SmallSetVector<BasicBlock *, 16> Region;
+
+    Region.insert(Entry);
+    for (unsigned N = 0; N < Region.size(); N++) {
+        for (BasicBlock *Next : successors(Region[N])) {
+            if (!is_contained(Exits, Next)) {
+                Region.insert(Next);
+            }
+        }
+    }
+    CodeExtractor Extractor(Region.getArrayRef(), nullptr, false, nullptr, nullptr, nullptr,
+                            false, false, nullptr, "strips");
+    if (Function *Strips = Extractor.extractCodeRegion(CodeExtractorAnalysisCache(F))) {
+        Strips->addFnAttr(Attribute::NoInline);
+        if (P.Entries) {
+            Strips->setEntryCount(*P.Entries / (OftenWhole + 1));
+        }
+    }
+}
+
 // The loop as it is, for what is too short: it gets guards like any other.
 void Builder::keepShort()
 {
     BasicBlock *Before = L.getLoopPreheader(), *Test = Before->getSinglePredecessor();
     ValueToValueMapTy Made;
-    SmallVector<BasicBlock *, 8> New;
-
-    for (BasicBlock *Block : Blocks) {
-        New.push_back(CloneBasicBlock(Block, Made, ".short", &F));
-        Made[Block] = New.back();
-    }
-    Made[Before] = Test;
-    remapInstructionsInBlocks(New, Made);
-    Made.erase(Before);
-    fixExits(Made);
+    BasicBlock *First = copyLoop(Test, ".short", Made);
     IRBuilder<> B(Test->getTerminator());
-    B.CreateCondBr(B.CreateICmpULT(P.TurnsValue, number(P.Least - 1), "short"),
-                   cast<BasicBlock>(Made[Header]), Before, share(P.Short));
+
+    B.CreateCondBr(B.CreateICmpULT(P.TurnsValue, number(P.Least - 1), "short"), First, Before,
+                   share(P.Short));
     Test->getTerminator()->eraseFromParent();
     auto *Last = cast<BranchInst>(cast<BasicBlock>(Made[Latch])->getTerminator());
     bool GoesFirst = Last->getSuccessor(0) == Made[Header];
@@ -259,10 +367,10 @@ void Builder::enterWindow(IRBuilder<> &B, ArrayRef<Held> Pages)
             More = More != nullptr ? B.CreateBinaryIntrinsic(Intrinsic::umin, More, Here) : Here;
         }
     }
+    B.SetInsertPoint(B.CreateBr(Header));
     for (unsigned N = 0; N < Pages.size(); N++) {
         useRaw(B, P.Streams[N], Pages[N].Tag);
     }
-    B.CreateBr(Header);
 }
 
 // A store that not every iteration makes marks its page when it comes to it: a page that is read
@@ -280,6 +388,7 @@ void Builder::markFirst(Instruction &I, const Stream &S, AllocaInst *Dirty)
     Guest.dirty(M, Guest.slot(S.Slot));
     M.CreateStore(M.getTrue(), Dirty);
     M.CreateBr(Tail);
+    Blocks.push_back(Tail);
     if (Head == Latch) {
         Latch = Tail;
     }
@@ -304,23 +413,50 @@ void Builder::useRaw(IRBuilder<> &W, const Stream &S, Value *Tag)
         if (Dirty != nullptr && P.Rare.contains(I)) {
             markFirst(*I, S, Dirty);
         }
-        unsigned Operand = isa<StoreInst>(I) ? 1 : 0;
-        IRBuilder<> B(I);
-
-        I->setOperand(Operand, B.CreatePtrAdd(I->getOperand(Operand), Delta));
-        for (unsigned Kind : {LLVMContext::MD_invariant_load, LLVMContext::MD_invariant_group}) {
-            I->setMetadata(Kind, nullptr);
-        }
-        Align Most = std::min(Align(16), getLoadStoreAlignment(I));
-        if (auto *Load = dyn_cast<LoadInst>(I)) {
-            Load->setAlignment(Most);
-        } else {
-            cast<StoreInst>(I)->setAlignment(Most);
-        }
-        bool Counted = OneDoor && P.Always.contains(I);
-        setNumber(*I, WindowMetadata, !Counted);
-        AtEnd += Counted;
+        AtEnd += moveTo(*I, {Delta, W.GetInsertBlock()->getTerminator(), Blocks},
+                        P.Always.contains(I));
     }
+}
+
+// The pointer, moved where it begins if that is in front of the loop: inside, its steps are those
+// it had. Else null.
+Value *Builder::moved(Value *Pointer, const Raw &To) const
+{
+    auto *Made = dyn_cast<Instruction>(Pointer);
+
+    if (Made == nullptr || !is_contained(To.Inside, Made->getParent())) {
+        return IRBuilder<>(To.Outside).CreatePtrAdd(Pointer, To.Delta);
+    }
+    auto *Step = dyn_cast<GetElementPtrInst>(Made);
+    Value *From = Step != nullptr ? moved(Step->getPointerOperand(), To) : nullptr;
+    if (From == nullptr) {
+        return nullptr;
+    }
+    SmallVector<Value *, 4> Indices(Step->indices());
+    return IRBuilder<>(Step).CreateGEP(Step->getSourceElementType(), From, Indices);
+}
+
+// The access goes to where the page lies. True: it is counted for all turns at once.
+bool Builder::moveTo(Instruction &I, const Raw &To, bool IsCounted) const
+{
+    unsigned Operand = isa<StoreInst>(I) ? 1 : 0;
+    Value *Pointer = I.getOperand(Operand);
+    Value *There = moved(Pointer, To);
+
+    I.setOperand(Operand,
+                 There != nullptr ? There : IRBuilder<>(&I).CreatePtrAdd(Pointer, To.Delta));
+    for (unsigned Kind : {LLVMContext::MD_invariant_load, LLVMContext::MD_invariant_group}) {
+        I.setMetadata(Kind, nullptr);
+    }
+    Align Most = std::min(Align(16), getLoadStoreAlignment(&I));
+    if (auto *Load = dyn_cast<LoadInst>(&I)) {
+        Load->setAlignment(Most);
+    } else {
+        cast<StoreInst>(I).setAlignment(Most);
+    }
+    IsCounted = IsCounted && OneDoor;
+    setNumber(I, WindowMetadata, !IsCounted);
+    return IsCounted;
 }
 
 // The window's loop ends after More turns: in place of the latch's own test where that is known to
@@ -367,14 +503,17 @@ void Builder::turnBack()
     Turn->addIncoming(Next, Back);
 }
 
-void Builder::countAtEnd()
+// So many accesses in each turn, of which there are Turns after the first.
+void Builder::count(IRBuilder<> &B, Value *Turns, unsigned Accesses)
 {
-    IRBuilder<> B(StripEnd, StripEnd->begin());
+    if (!options().Count || Accesses == 0) {
+        return;
+    }
     Type *Ty = Guest.counterType();
-    Value *Turns = B.CreateZExtOrTrunc(B.CreateAdd(More, number(1)), Ty);
+    Value *All = B.CreateZExtOrTrunc(B.CreateAdd(Turns, number(1)), Ty);
     Value *Old = B.CreateLoad(Ty, Guest.accessCounter());
 
-    B.CreateStore(B.CreateAdd(Old, B.CreateMul(Turns, ConstantInt::get(Ty, AtEnd))),
+    B.CreateStore(B.CreateAdd(Old, B.CreateMul(All, ConstantInt::get(Ty, Accesses))),
                   Guest.accessCounter());
 }
 
@@ -408,10 +547,16 @@ void Builder::close()
 
 void Builder::run()
 {
-    uint64_t Apart = 0;
+    BasicBlock *Entry = L.getLoopPreheader();
+    SmallVector<BasicBlock *, 4> Exits;
 
+    L.getUniqueExitBlocks(Exits);
     if (P.Least > 0) {
         keepShort();
+        Entry = Entry->getSinglePredecessor();
+    }
+    if (P.Whole) {
+        runWhole(Entry);
     }
     Strip = block("nw.strip");
     Window = block("nw.window");
@@ -427,26 +572,27 @@ void Builder::run()
     Value *All = B.getTrue();
     for (const Stream &S : P.Streams) {
         Pages.push_back(holdPage(B, S));
-        Apart |= uint64_t(1) << S.Slot;
     }
     for (const Held &H : Pages) {
         All = B.CreateAnd(All, H.Ok);
     }
     B.CreateCondBr(All, Window, cast<BasicBlock>(Copy[Header]), mostly(64));
     for (Instruction *I : P.Guarded) {
-        setNumber(*I, ApartMetadata, Apart);
+        setNumber(*I, ApartMetadata, slots());
     }
     IRBuilder<> W(Window);
     enterWindow(W, Pages);
     turnBack();
     close();
-    if (options().Count && AtEnd > 0) {
-        countAtEnd();
-    }
+    IRBuilder<> E(StripEnd, StripEnd->begin());
+    count(E, More, AtEnd);
     if (!Marks.empty()) {
         DominatorTree DT(F);
 
         PromoteMemToReg(Marks, DT);
+    }
+    if (P.Whole) {
+        moveOut(Entry, Exits);
     }
 }
 

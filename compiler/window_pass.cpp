@@ -115,9 +115,10 @@ bool Windows::makeValues(WindowPlan &P)
 
         P.TurnsValue = IRBuilder<>(At).CreateZExt(Turns, Word);
     } else {
+        P.Whole = false;
         P.Least = 0;
     }
-    if (P.Least > 0) { // what windows reckon with comes behind the test
+    if (P.Least > 0 && !P.Whole) { // what windows reckon with comes behind the test
         At = SplitBlock(At->getParent(), At, &DT, &LI)->getTerminator();
     }
     IRBuilder<> B(At);
@@ -128,6 +129,12 @@ bool Windows::makeValues(WindowPlan &P)
         S.First = B.CreateAdd(Start, ConstantInt::get(Word, uint64_t(S.Low), true), "first");
         S.Slot = Next;
         Next = (Next + options().Slots - 1) % options().Slots;
+    }
+    if (P.Whole) { // this test reckons with them
+        At = SplitBlock(At->getParent(), At, &DT, &LI)->getTerminator();
+        if (P.Least > 0) {
+            SplitBlock(At->getParent(), At, &DT, &LI);
+        }
     }
     return true;
 }

@@ -18,6 +18,8 @@ namespace nandwich {
 
 constexpr unsigned StreamsMax = 8;
 constexpr unsigned InstructionsMax = 300; // of a loop that is copied
+constexpr unsigned WholeMax = 60;         // of a loop that is copied once more, to run whole
+constexpr unsigned WholeStreamsMax = 3;
 constexpr unsigned ShortTrip = 8;         // a loop known to be shorter is left to the one around it
 // Instructions, measured on loops of one to three streams: to set up a strip, the same for each
 // stream, and what an access on a raw pointer saves.
@@ -195,6 +197,23 @@ unsigned WindowPlanner::leastTurns(const WindowPlan &P, unsigned Paying)
     return IsKnown && Paying > 1 && SE.getUnsignedRangeMin(P.Turns).ult(Paying - 1) ? Paying : 0;
 }
 
+// Whether a copy that runs whole is worth its code: all accesses are streams, no store has to mark
+// its page on the way, and with as few turns as there are at least, most entries stay on a page.
+bool WindowPlanner::mayBeWhole(const WindowPlan &P, unsigned Instructions)
+{
+    if (P.Turns == nullptr || Instructions > WholeMax || P.Streams.size() > WholeStreamsMax ||
+        !P.Guarded.empty() || !P.Rare.empty() || F.hasOptSize()) {
+        return false;
+    }
+    double Fewest = SE.getUnsignedRangeMin(P.Turns).roundToDouble(), Stay = 1;
+    for (const Stream &S : P.Streams) {
+        double Way = Fewest * double(std::abs(S.Step));
+
+        Stay *= std::max(0.0, 1 - Way / double(S.last(options().FrameBytes)));
+    }
+    return Stay >= 0.5;
+}
+
 // How often entries are short: as if after each iteration as large a share of them ended, so that
 // the profile's mean comes out; without a profile it is even chances. What others run makes up for
 // those, so that the loop keeps its count. LLVM's own guesses need not be kept.
@@ -203,6 +222,7 @@ void WindowPlanner::estimate(WindowPlan &P, bool IsCounted)
     double Entries = timesRun(*P.L->getLoopPreheader(), Frequency);
     double Mean = Entries > 0 ? timesRun(*P.L->getHeader(), Frequency) / Entries : 1;
 
+    P.Entries = countOf(*P.L->getLoopPreheader(), Frequency);
     if (IsCounted) {
         BranchProbability Back = Chances.getEdgeProbability(P.L->getLoopLatch(), P.L->getHeader());
         P.Back = double(Back.getNumerator()) / BranchProbability::getDenominator();
@@ -218,7 +238,7 @@ void WindowPlanner::estimate(WindowPlan &P, bool IsCounted)
 
 std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
 {
-    WindowPlan P = {&L, {}, {}, {}, {}, nullptr, nullptr, 0, 0, {}};
+    WindowPlan P = {&L, {}, {}, {}, {}, nullptr, nullptr, false, 0, 0, {}, {}};
     unsigned Instructions = 0, Word = F.getDataLayout().getPointerSizeInBits();
     unsigned Trip = SE.getSmallConstantTripCount(&L);
 
@@ -263,6 +283,7 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
                                 " times in the profile";
         return std::nullopt;
     }
+    P.Whole = mayBeWhole(P, Instructions);
     P.Least = leastTurns(P, Paying);
     estimate(P, Turns.has_value());
     return P;

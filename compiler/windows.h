@@ -2,7 +2,8 @@
 // Page windows: a loop is cut into strips in which every stream of accesses stays on one page. At a
 // strip's entry each stream's page is held by a slot of its own; inside, the original body runs on
 // raw pointers. What straddles or has no page yet is one iteration of a guarded copy of the body. A
-// loop that turns out to be too short to pay for a strip runs as it would without windows.
+// small loop all of which lies on pages that its slots hold runs at once, without strips. A larger
+// one that turns out to be too short to pay for a strip runs as it would without windows.
 #ifndef NANDWICH_COMPILER_WINDOWS_H
 #define NANDWICH_COMPILER_WINDOWS_H
 
@@ -32,6 +33,14 @@ struct Stream {
     std::vector<llvm::Instruction *> Members;
     unsigned Slot;
     llvm::Value *First; // address of Low in the first iteration, in front of the loop
+
+    // Where on a page an iteration's bytes may begin at most.
+    uint64_t last(uint64_t FrameBytes) const { return FrameBytes - uint64_t(High - Low); }
+    // Iterations after the first that may stay on the page of the first one; Step is not 0.
+    uint64_t turnsOnPage(uint64_t FrameBytes) const
+    {
+        return last(FrameBytes) / uint64_t(Step < 0 ? -Step : Step);
+    }
 };
 
 // A loop that gets windows.
@@ -43,8 +52,10 @@ struct WindowPlan {
     llvm::SmallPtrSet<llvm::Instruction *, 8> Always; // accesses that run once an iteration
     const llvm::SCEV *Turns; // times the latch goes back, or null: its own test stays
     llvm::Value *TurnsValue;
+    bool Whole; // in front: does all of the loop lie on the pages that are held?
     unsigned Least; // iterations that pay for windows, tested in front; 0: no test
     double Short; // share of entries that have fewer than Least
+    std::optional<uint64_t> Entries; // by a profile
     std::optional<double> Back; // share of the latch's runs that go back, of others, by a profile
 };
 
@@ -68,6 +79,7 @@ private:
     void limitStreams(WindowPlan &P);
     unsigned payingTurns(const WindowPlan &P);
     unsigned leastTurns(const WindowPlan &P, unsigned Paying);
+    bool mayBeWhole(const WindowPlan &P, unsigned Instructions);
     void estimate(WindowPlan &P, bool IsCounted);
 };
 
