@@ -29,27 +29,30 @@ void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t 
 {
     uint8_t head[HEAD_BYTES] = {0}; /* also what has no meaning is sent the same each time */
     uint8_t addressed = (command >> 8) & 7U;
+    int result;
+    int ended;
 
-    if ((command & SPI_FOUR) != 0 && spi->ops->read4 != NULL) {
-        command = (uint16_t)((command & 0xFF00U) | READ_FOUR);
-    }
     if (spi->error < 0) {
         return;
+    }
+    if ((command & SPI_FOUR) != 0 && spi->ops->read4 != NULL) {
+        command = (uint16_t)((command & 0xFF00U) | READ_FOUR);
     }
     head[0] = (uint8_t)(command & 0xFFU);
     for (uint8_t i = addressed; i > 0; i--) {
         head[i] = (uint8_t)(address & 0xFFU);
         address >>= 8;
     }
-    note(spi, spi->ops->select(spi, NW_SPI_SELECT));
-    if (spi->error >= 0) {
+    result = spi->ops->select(spi, NW_SPI_SELECT);
+    if (result >= 0) {
         addressed = (uint8_t)(addressed + 1U + ((command >> 11) & 7U));
-        note(spi, spi->ops->transfer(spi, head, NULL, addressed));
+        result = spi->ops->transfer(spi, head, NULL, addressed);
     }
-    if (spi->error >= 0 && length > 0) {
-        note(spi, move(spi, command, data, length));
+    if (result >= 0 && length > 0) {
+        result = move(spi, command, data, length);
     }
-    note(spi, spi->ops->select(spi, NW_SPI_END)); /* or it would take the next command for data */
+    ended = spi->ops->select(spi, NW_SPI_END); /* or it would take the next command for data */
+    note(spi, result < 0 ? result : ended);
 }
 
 void nw_spi_code(struct nw_spi *spi, uint8_t code, uint16_t us)
