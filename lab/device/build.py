@@ -453,7 +453,7 @@ def function_at(image: Path, address: int) -> str:
         if int(value, 16) & ~1 > address:
             break
         found = found if name.startswith("text_") else name
-    return found
+    return found.partition(".")[0]  # parts of a function that the compiler made have its name
 
 
 def emulator(board: Board) -> Path:

@@ -65,7 +65,11 @@ static int find_program_function(uintptr_t pc)
         return 0;
     }
     crash.pc = pc;
-    return nw_host_symbol(pc, crash.function, sizeof crash.function);
+    if (!nw_host_symbol(pc, crash.function, sizeof crash.function)) {
+        return 0;
+    }
+    crash.function[strcspn(crash.function, ".")] = '\0'; /* a part of it that the compiler made */
+    return 1;
 }
 
 static _Unwind_Reason_Code look_for_program(struct _Unwind_Context *frame, void *left)

@@ -71,6 +71,8 @@ def test_random_calls_are_as_natively(tmp_path: Path, frame: str, ram: str, seed
         ("((char *)at)[5] = 1;", "SIGSEGV", "store to memory that may only be read"),
         ("memset(at, 0, 10);", "SIGSEGV", "store to memory that may only be read"),
         ("for (int i = 0; i < 200; i++) at[i] = i;", "SIGSEGV", "may only be read"),
+        ("for (int i = 0, *own = (int *)at; i < file * 9; i++) own[i] = i;", "SIGSEGV",
+         "may only be read"),
         ("ftruncate(file, 0); return at[1];", "SIGBUS", "access behind the end of a mapped file"),
         ("munmap(at, 4096); return at[1];", "SIGSEGV", "access to memory that is not mapped"),
         ("at = mmap(NULL, 9, PROT_NONE, MAP_PRIVATE, file, 0); return at[1];", "SIGSEGV",
