@@ -204,8 +204,8 @@ void Builder::runWhole(BasicBlock *Otherwise)
     count(E, P.TurnsValue, Counted);
 }
 
-// The strips become a function of their own: in this one they would keep values alive, and registers
-// from the copy that runs whole.
+// The strips become a function of their own: in this one they would keep values alive, and take
+// registers from the copy that runs whole.
 void Builder::moveOut(BasicBlock *Entry, ArrayRef<BasicBlock *> Exits)
 {
     SmallSetVector<BasicBlock *, 16> Region;
