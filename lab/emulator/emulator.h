@@ -74,7 +74,7 @@ struct settings {
 /* How the run ended. */
 enum end { END_NONE, END_EXIT, END_REFUSED, END_PANIC, END_FAULT, END_STACK };
 
-/* Where a guest's memory access found nothing, or a number the guest gave. */
+/* A number that the guest gave. */
 struct told {
     char name[NAME_BYTES];
     uint32_t value;
@@ -156,8 +156,9 @@ void part_wait(uint32_t us);
 void part_main_begins(void);
 struct flash part_flash(void);
 /* A file's content on the part, as if it had been put there before: where the settings say, else at
- * the end. The first block, the same each time; -1: there is no room, or errno. */
-int64_t part_place(int file);
+ * the end. The first block, the same until the file is written; -1 and errno: ENOSPC where it would
+ * take one of the first blocks, so many of which are another's. */
+int64_t part_place(int file, uint32_t others);
 const char *part_violation(void); /* the first thing a driver must never do; NULL: none */
 uint32_t part_violations(void);
 
