@@ -105,7 +105,7 @@ struct machine {
     uint32_t detail[3];
     uint32_t fault_at, fault_pc;
     uint8_t program;     /* the owner of the program's own code */
-    uint32_t program_at; /* where the program's own code was last; 0: not known */
+    uint32_t program_at; /* in the last instruction of the program's own code; 0: not known */
     struct told told[TOLD_MAX];
     uint32_t told_count;
     int argc;

@@ -588,15 +588,19 @@ def test_a_mapped_file_is_read_in_parts(target: str, tmp_path: Path) -> None:
     assert value["vm"]["writebacks"] < 10
 
 
-def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path) -> None:
-    text = _ROWS.replace("if (count > 2) {\n            at[row", "if (1) {\n            at[row")
+@pytest.mark.parametrize("guards", ["inline", "outline"])
+def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path, guards: str) -> None:
+    """Goal: the line is that of the store, though lines before it are of the same block."""
+    before = "int turned = (int)state.st_size ^ count;\n    turned += turned << 3;\n"
+    text = _ROWS.replace("    for (int row", f"    {before}    at[3] = (unsigned char)turned;\n"
+                         "    for (int row")  # fmt: skip
     (tmp_path / "table").write_bytes(bytes(300_000))
     result = _invoke(
         _program(tmp_path, text), "--frame", "256", "--ram", "16K", "--vm", "1M", "--no-native",
-        "--", tmp_path / "table",
+        "--guards", guards, "--", tmp_path / "table",
     )  # fmt: skip
     assert result.exit_code == 1
-    line = text.partition("if (1) {\n")[0].count("\n") + 2
+    line = text.partition("    at[3]")[0].count("\n") + 1
     where = f"in function main at program.c:{line}: store to memory that may only be read"
     assert where in result.stderr
 
