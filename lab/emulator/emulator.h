@@ -63,7 +63,7 @@ struct settings {
     bool bus_four;   /* the bus has four lines */
     uint32_t byte_ns; /* least time from byte to byte on a DataFlash's bus */
     uint32_t rewrite_us; /* of a DataFlash, buffer to page with erase; 0: as its model has it */
-    struct range code, ram, vm; /* vm: an empty one for native programs */
+    struct range code, ram;
     struct range counts; /* of a program that counts its blocks; an empty one for others */
     struct owner owners[OWNERS_MAX];
     uint32_t owner_count;

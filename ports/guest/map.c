@@ -274,8 +274,8 @@ static void add_hole(struct mapping *mapping, uintptr_t begin, uintptr_t end)
     mapping->holes = whole;
 }
 
-/* Room in the virtual range: 0, or errno. Behind the mapping's last page a unit may have more, which
- * are not mapped. */
+/* Room in the virtual range: 0, or errno. What a unit has behind the mapping's last page is not
+ * mapped. */
 static int place(struct mapping *mapping, size_t bytes)
 {
     uintptr_t unit = unit_bytes();
@@ -471,7 +471,7 @@ NW_LIBC(int, posix_madvise, (void *address, size_t bytes, int advice))
     return advise(address, bytes, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
 }
 
-/* Another size for a whole mapping: what is behind a smaller one is unmapped, a larger one moves. */
+/* Another size for a whole mapping: what it is to lose is unmapped, a larger one moves. */
 NW_LIBC(void *, mremap, (void *address, size_t before, size_t bytes, int flags, ...))
 {
     struct mapping *mapping = mapping_at((uintptr_t)address);
