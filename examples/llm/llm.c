@@ -175,6 +175,9 @@ static void take_layer(struct model *model, struct layer *layer, uint32_t *at, u
         copy_scale(model, numbers, &all[i]->scale);
     }
     copy(model, numbers, &layer->score_shift, sizeof(layer->score_shift));
+    if (layer->score_shift < 0 || layer->score_shift > 30) {
+        fail(model->name, "damaged: a shift out of range");
+    }
     if (shape->rows > 0) {
         copy(model, numbers, layer->levels, sizeof(layer->levels));
     }
@@ -491,6 +494,9 @@ static int first_token(struct model *model, const char *text, size_t bytes)
             best = i;
             best_bytes = length;
         }
+    }
+    if (best_bytes == 0) {
+        fail(model->name, "damaged: no token for a byte of the text");
     }
     return best;
 }

@@ -63,7 +63,7 @@ struct settings {
     bool bus_four;   /* the bus has four lines */
     uint32_t byte_ns; /* least time from byte to byte on a DataFlash's bus */
     uint32_t rewrite_us; /* of a DataFlash, buffer to page with erase; 0: as its model has it */
-    struct range code, ram, vm; /* vm: an empty one for native programs */
+    struct range code, ram;
     struct range counts; /* of a program that counts its blocks; an empty one for others */
     struct owner owners[OWNERS_MAX];
     uint32_t owner_count;
@@ -74,7 +74,7 @@ struct settings {
 /* How the run ended. */
 enum end { END_NONE, END_EXIT, END_REFUSED, END_PANIC, END_FAULT, END_STACK };
 
-/* Where a guest's memory access found nothing, or a number the guest gave. */
+/* A number that the guest gave. */
 struct told {
     char name[NAME_BYTES];
     uint32_t value;
@@ -105,7 +105,7 @@ struct machine {
     uint32_t detail[3];
     uint32_t fault_at, fault_pc;
     uint8_t program;     /* the owner of the program's own code */
-    uint32_t program_at; /* where the program's own code was last; 0: not known */
+    uint32_t program_at; /* in the last instruction of the program's own code; 0: not known */
     struct told told[TOLD_MAX];
     uint32_t told_count;
     int argc;
@@ -156,8 +156,9 @@ void part_wait(uint32_t us);
 void part_main_begins(void);
 struct flash part_flash(void);
 /* A file's content on the part, as if it had been put there before: where the settings say, else at
- * the end. The first block, the same each time; -1: there is no room, or errno. */
-int64_t part_place(int file);
+ * the end. The first block, the same until the file is written; -1 and errno: ENOSPC where it would
+ * take one of the first blocks, so many of which are another's. */
+int64_t part_place(int file, uint32_t others);
 const char *part_violation(void); /* the first thing a driver must never do; NULL: none */
 uint32_t part_violations(void);
 

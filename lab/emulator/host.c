@@ -210,7 +210,9 @@ void host_call(struct machine *machine)
     case CALL_TELL: do_tell(machine); break;
     case CALL_VARIABLE: do_variable(machine); break;
     case CALL_ACCESS: recording_access(machine); break;
-    case CALL_PLACE: answer = part_place((int)argument(machine, 0)); break;
+    case CALL_PLACE:
+        answer = part_place((int)argument(machine, 0), argument(machine, 1));
+        break;
     default: machine_fail("the guest", "an unknown call");
     }
     machine->registers[BOARD_CALL] = (uint32_t)answer_of(machine, answer);

@@ -83,7 +83,7 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *cont
         look(machine, at, bytes, place);
     }
     if (place->owner == machine->program) {
-        machine->program_at = (uint32_t)address;
+        machine->program_at = (uint32_t)address + bytes - 1U;
     }
     struct owner *owner = &settings->owners[place->owner];
     machine->cycles += is_riscv(machine) ? place->instructions : place->cycles_least;

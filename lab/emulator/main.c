@@ -4,7 +4,7 @@
  *
  *   NANDWICH_DEVICE=SETTINGS emulator NAME [ARGUMENTS...]
  *
- * SETTINGS is a file of key=value lines (settings.c). The guest's name and arguments are the
+ * SETTINGS is a file of key=value lines (struct settings). The guest's name and arguments are the
  * emulator's own, and so are its stdin, stdout, stderr, folder and exit status; 125: the emulator
  * itself failed.
  */

@@ -24,6 +24,7 @@ static uint64_t next_ns;       /* no byte goes before */
 static struct place {
     dev_t device;
     ino_t inode;
+    struct timespec written;
     uint32_t block, blocks;
 } placed[2U * PLACES_MAX];
 static uint32_t placed_count;
@@ -38,12 +39,12 @@ static bool is_free(uint32_t block)
     return nw_nand_block_bad(part.bus->nand, block) == 0;
 }
 
-/* The last run of so many good blocks that no file has; 0: there is none. */
-static uint32_t free_blocks(uint32_t count)
+/* The last run of so many good blocks that no file has, behind `others`; 0: there is none. */
+static uint32_t free_blocks(uint32_t count, uint32_t others)
 {
     uint32_t at = part.files->geometry.blocks, run = 0;
 
-    while (at > 0 && run < count) {
+    while (at > others && run < count) {
         at--;
         run = is_free(at) ? run + 1U : 0;
     }
@@ -90,7 +91,7 @@ static int64_t put(int file, const struct stat *state, uint32_t block)
         }
     }
     placed[placed_count++] =
-        (struct place){state->st_dev, state->st_ino, block, blocks_of(state)};
+        (struct place){state->st_dev, state->st_ino, state->st_mtim, block, blocks_of(state)};
     return block;
 }
 
@@ -117,19 +118,34 @@ static void put_there(const struct file_place *place)
     (void)close(file);
 }
 
-int64_t part_place(int file)
+/* Of a file as it is now; NULL: it has none. */
+static const struct place *place_of(const struct stat *state)
+{
+    for (uint32_t i = 0; i < placed_count; i++) {
+        const struct place *one = &placed[i];
+
+        if (one->device == state->st_dev && one->inode == state->st_ino &&
+            one->written.tv_sec == state->st_mtim.tv_sec &&
+            one->written.tv_nsec == state->st_mtim.tv_nsec) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+int64_t part_place(int file, uint32_t others)
 {
     struct stat state;
 
     if (part.files == NULL || fstat(file, &state) != 0) {
         return -1;
     }
-    for (uint32_t i = 0; i < placed_count; i++) {
-        if (placed[i].device == state.st_dev && placed[i].inode == state.st_ino) {
-            return placed[i].block;
-        }
+    const struct place *known = place_of(&state);
+
+    if (known != NULL && known->block >= others) {
+        return known->block;
     }
-    uint32_t first = free_blocks(blocks_of(&state));
+    uint32_t first = known != NULL ? 0 : free_blocks(blocks_of(&state), others);
 
     if (first == 0) {
         errno = ENOSPC;

@@ -56,8 +56,9 @@ enum board_call {
     CALL_VARIABLE,  /* name, address, address of its bytes and those an element, 4 bytes each: of a
                      * program that records, before its first access */
     CALL_ACCESS,    /* address, bytes, 1: a store; for the recording */
-    CALL_PLACE,     /* file; its content lies on the part, in good blocks one behind another at its
-                     * end: answers the first block */
+    CALL_PLACE,     /* file, blocks at the part's beginning that are not for it; its content lies on
+                     * the part, in good blocks one behind another at its end: answers the first
+                     * block */
     CALL_REFUSE,    /* enum board_refusal, error or bytes needed, bytes there; does not come back */
     CALL_PANIC      /* error of the virtual memory, address; does not come back */
 };

@@ -13,6 +13,9 @@ int map_refusal(size_t bytes, int protection, int flags, off_t offset)
         (kind != MAP_PRIVATE && kind != MAP_SHARED)) {
         return EINVAL;
     }
+    if (offset < 0 || bytes > SIZE_MAX / 2U) { /* no difference of pointers counts more */
+        return offset < 0 ? EOVERFLOW : ENOMEM;
+    }
     if ((flags & MAP_FIXED) != 0) {
         return ENOTSUP;
     }

@@ -19,6 +19,7 @@
 struct mapping {
     struct nw_chip_map chip; /* first: the VM knows this alone */
     struct mapping *next;
+    size_t bytes; /* as wanted, in whole pages of mmap() */
     uint8_t is_closed;
     uint8_t is_anonymous;
 };
@@ -31,8 +32,14 @@ static int map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t
     const struct mapping *mapping = (const struct mapping *)map;
     uint32_t at = mapping->chip.offset + (uint32_t)offset;
 
-    if (mapping->is_closed ||
-        (!mapping->is_anonymous && at >= map_up(mapping->chip.bytes, MAP_PAGE))) {
+    if (mapping->is_closed) {
+        return NW_ERR_RANGE;
+    }
+    if (mapping->is_anonymous) {
+        memset(to, 0, n);
+        return NW_OK;
+    }
+    if (at >= map_up(mapping->chip.bytes, MAP_PAGE)) {
         return NW_ERR_RANGE;
     }
     return nw_chip_map_read(map, offset, to, n);
@@ -46,14 +53,15 @@ static int find_file(struct mapping *mapping, int file, off_t offset)
     if (bytes < 0) {
         return errno;
     }
-    int32_t block = device_call(CALL_PLACE, (uintptr_t)file, 0, 0);
-    if (block < (int32_t)part_map(&mapping->chip, device_layer_blocks())) {
-        return ENOSPC; /* or -1 */
+    uint32_t first = part_map(&mapping->chip, device_layer_blocks());
+    int32_t block = device_call(CALL_PLACE, (uintptr_t)file, first, 0);
+    if (block < 0) {
+        return ENOSPC;
     }
     mapping->chip.page = (uint32_t)block * mapping->chip.chip->geometry.block_pages;
     mapping->chip.offset = (uint32_t)offset;
     mapping->chip.bytes = (uint32_t)bytes;
-    return bytes == 0 ? EINVAL : 0;
+    return 0;
 }
 
 static int place(struct mapping *mapping, size_t bytes)
@@ -68,6 +76,7 @@ static int place(struct mapping *mapping, size_t bytes)
     }
     mapping->chip.map.address = address;
     mapping->chip.map.bytes = map_up(bytes, unit);
+    mapping->bytes = map_up(bytes, MAP_PAGE);
     nw_guest_must(nw_vm_map(&nw_guest_vm, &mapping->chip.map), (const void *)address);
     return 0;
 }
@@ -112,7 +121,7 @@ NW_LIBC(int, munmap, (void *address, size_t bytes))
         link = &(*link)->next;
     }
     struct mapping *mapping = *link;
-    if (mapping == NULL || map_up(bytes, MAP_PAGE) > mapping->chip.map.bytes || bytes == 0) {
+    if (mapping == NULL || map_up(bytes, MAP_PAGE) != mapping->bytes) {
         errno = EINVAL;
         return -1;
     }

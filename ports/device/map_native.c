@@ -2,14 +2,16 @@
 /* map_native.c - mmap() without virtual memory: a copy of the file in RAM. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "map.h"
 
-/* The block of each mapping stands before it. */
-#define HEAD sizeof(void *)
+/* Stands before each mapping. */
+struct head {
+    void *block;
+    size_t bytes; /* whole pages */
+};
 
 static int fill(uint8_t *to, size_t bytes, int file, off_t offset)
 {
@@ -40,13 +42,13 @@ void *mmap(void *hint, size_t bytes, int protection, int flags, int file, off_t 
         return MAP_FAILED;
     }
     size_t room = map_up(bytes, MAP_PAGE);
-    void *block = calloc(1, room + MAP_PAGE + HEAD);
+    void *block = calloc(1, room + MAP_PAGE + sizeof(struct head));
     if (block == NULL) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    uint8_t *at = (uint8_t *)map_up((uintptr_t)block + HEAD, MAP_PAGE);
-    memcpy(at - HEAD, &block, sizeof block);
+    uint8_t *at = (uint8_t *)map_up((uintptr_t)block + sizeof(struct head), MAP_PAGE);
+    ((struct head *)(void *)at)[-1] = (struct head){block, room};
     if (has_file && fill(at, room, file, offset) < 0) {
         free(block);
         return MAP_FAILED;
@@ -56,14 +58,13 @@ void *mmap(void *hint, size_t bytes, int protection, int flags, int file, off_t 
 
 int munmap(void *address, size_t bytes)
 {
-    void *block;
+    const struct head *head = (const struct head *)address - 1;
 
-    if (((uintptr_t)address & (MAP_PAGE - 1U)) != 0 || bytes == 0) {
+    if (((uintptr_t)address & (MAP_PAGE - 1U)) != 0 || map_up(bytes, MAP_PAGE) != head->bytes) {
         errno = EINVAL;
         return -1;
     }
-    memcpy(&block, (uint8_t *)address - HEAD, sizeof block);
-    free(block);
+    free(head->block);
     return 0;
 }
 

@@ -18,7 +18,7 @@ static struct nw_chip whole; /* the part with blocks of one page */
 struct nw_chip *part_open(void)
 {
     part_check(nw_spi_nor_open(&part, &device_bus, NULL), part.id);
-    (void)nw_oob_open(&paged, &part.chip, PAGE_BYTES, JOIN, NULL);
+    part_check(nw_oob_open(&paged, &part.chip, PAGE_BYTES, JOIN, NULL), part.id);
     return &paged.chip;
 }
 

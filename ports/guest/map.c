@@ -98,6 +98,17 @@ static int is_hole(const struct mapping *mapping, uintptr_t offset)
     return hole != NULL;
 }
 
+/* Where the first hole behind `offset` begins, or the mapping ends. */
+static uintptr_t next_hole(const struct mapping *mapping, uintptr_t offset)
+{
+    uintptr_t next = mapping->map.bytes;
+
+    for (const struct hole *hole = mapping->holes; hole != NULL; hole = hole->next) {
+        next = hole->begin > offset && hole->begin < next ? hole->begin : next;
+    }
+    return next;
+}
+
 /* A page of the file, with zeros behind its end. Whole pages there are none of the file's. */
 static int map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n)
 {
@@ -228,7 +239,43 @@ static void forget(struct mapping *mapping)
     free(mapping);
 }
 
-/* Room in the virtual range: 0, or errno. */
+static uintptr_t hole_bytes(const struct mapping *mapping)
+{
+    uintptr_t sum = 0;
+
+    for (const struct hole *hole = mapping->holes; hole != NULL; hole = hole->next) {
+        sum += hole->end - hole->begin;
+    }
+    return sum;
+}
+
+/* The holes of a mapping that a part touches become one with the part. */
+static void add_hole(struct mapping *mapping, uintptr_t begin, uintptr_t end)
+{
+    struct hole *whole = malloc(sizeof *whole);
+    struct hole **link = &mapping->holes;
+
+    if (whole == NULL) {
+        nw_guest_refuse("out of host memory for munmap()");
+    }
+    while (*link != NULL) {
+        struct hole *hole = *link;
+
+        if (hole->begin <= end && begin <= hole->end) {
+            begin = hole->begin < begin ? hole->begin : begin;
+            end = hole->end > end ? hole->end : end;
+            *link = hole->next;
+            free(hole);
+        } else {
+            link = &hole->next;
+        }
+    }
+    *whole = (struct hole){begin, end, mapping->holes};
+    mapping->holes = whole;
+}
+
+/* Room in the virtual range: 0, or errno. What a unit has behind the mapping's last page is not
+ * mapped. */
 static int place(struct mapping *mapping, size_t bytes)
 {
     uintptr_t unit = unit_bytes();
@@ -240,6 +287,9 @@ static int place(struct mapping *mapping, size_t bytes)
     }
     mapping->map.address = address;
     mapping->map.bytes = up(bytes, unit);
+    if (up(bytes, host_page()) < mapping->map.bytes) {
+        add_hole(mapping, up(bytes, host_page()), mapping->map.bytes);
+    }
     nw_guest_must(nw_vm_map(&nw_guest_vm, &mapping->map), (const void *)address);
     mapped_bytes += mapping->map.bytes;
     nw_guest_map_sized(mapped_bytes);
@@ -292,41 +342,6 @@ static void drop_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
                   (const void *)mapping->map.address);
 }
 
-static uintptr_t hole_bytes(const struct mapping *mapping)
-{
-    uintptr_t sum = 0;
-
-    for (const struct hole *hole = mapping->holes; hole != NULL; hole = hole->next) {
-        sum += hole->end - hole->begin;
-    }
-    return sum;
-}
-
-/* The holes of a mapping that a part touches become one with the part. */
-static void add_hole(struct mapping *mapping, uintptr_t begin, uintptr_t end)
-{
-    struct hole *whole = malloc(sizeof *whole);
-    struct hole **link = &mapping->holes;
-
-    if (whole == NULL) {
-        nw_guest_refuse("out of host memory for munmap()");
-    }
-    while (*link != NULL) {
-        struct hole *hole = *link;
-
-        if (hole->begin <= end && begin <= hole->end) {
-            begin = hole->begin < begin ? hole->begin : begin;
-            end = hole->end > end ? hole->end : end;
-            *link = hole->next;
-            free(hole);
-        } else {
-            link = &hole->next;
-        }
-    }
-    *whole = (struct hole){begin, end, mapping->holes};
-    mapping->holes = whole;
-}
-
 static void unmap_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
 {
     struct mapping **link = &mappings;
@@ -362,7 +377,8 @@ static int over(uintptr_t address, size_t bytes,
         if (mapping == NULL || is_hole(mapping, address - mapping->map.address)) {
             whole = 0;
         } else {
-            uintptr_t first = mapping->map.address, last = first + mapping->map.bytes;
+            uintptr_t first = mapping->map.address;
+            uintptr_t last = first + next_hole(mapping, address - first);
 
             next = last < end ? last : end;
             each(mapping, address - first, next - first);
@@ -455,19 +471,24 @@ NW_LIBC(int, posix_madvise, (void *address, size_t bytes, int advice))
     return advise(address, bytes, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
 }
 
-/* Another size for a whole mapping, which may move. */
+/* Another size for a whole mapping: what it is to lose is unmapped, a larger one moves. */
 NW_LIBC(void *, mremap, (void *address, size_t before, size_t bytes, int flags, ...))
 {
     struct mapping *mapping = mapping_at((uintptr_t)address);
-    size_t less = before < bytes ? before : bytes;
+    uintptr_t whole = up(before, host_page());
 
     if (is_misplaced(address, before) || bytes == 0 || (flags & ~MREMAP_MAYMOVE) != 0 ||
-        mapping == NULL || (uintptr_t)address != mapping->map.address ||
-        up(before, unit_bytes()) != mapping->map.bytes || mapping->holes != NULL) {
+        mapping == NULL || (uintptr_t)address != mapping->map.address || is_hole(mapping, 0) ||
+        whole != next_hole(mapping, 0) || whole + hole_bytes(mapping) != mapping->map.bytes) {
         errno = mapping == NULL ? EFAULT : EINVAL;
         return MAP_FAILED;
     }
-    if (up(bytes, unit_bytes()) == mapping->map.bytes) {
+    if (bytes <= whole) {
+        uintptr_t left = up(bytes, host_page());
+
+        if (left < whole) {
+            unmap_part(mapping, left, whole);
+        }
         return address;
     }
     if ((flags & MREMAP_MAYMOVE) == 0) {
@@ -484,7 +505,7 @@ NW_LIBC(void *, mremap, (void *address, size_t before, size_t bytes, int flags, 
 
     if (to != MAP_FAILED) {
         if (mapping->map.kind == NW_VM_MAP_PRIVATE) {
-            nw_guest_copy(to, address, up(less, host_page()));
+            nw_guest_copy(to, address, whole);
         }
         (void)nw_libc_munmap(address, before);
     }

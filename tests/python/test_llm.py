@@ -211,10 +211,16 @@ def _with(at: int, value: int) -> Callable[[bytes], bytes]:
         (_with(20, 1), b"its sizes do not agree"),
         (_with(20, -1), b"its sizes do not agree"),
         (_with(12, 281), b"a token of 0 bytes"),
+        (_with(6656, -1), b"a scale out of range"),
+        (_with(6720, 99), b"a shift out of range"),
+        (_with(512 + 16 * ord("x"), ord("y")), b"no token for a byte of the text"),
         (lambda file: file[:10], b"too short"),
         (lambda file: b"", b"empty"),
     ],
-    ids=["version", "magic", "cut", "deep", "flat", "negative", "vocabulary", "short", "empty"],
+    ids=[
+        *("version", "magic", "cut", "deep", "flat", "negative", "vocabulary"),
+        *("scale", "shift", "letter", "short", "empty"),
+    ],
 )
 def test_bad_files_are_refused(
     program: Path, tmp_path: Path, change: Callable[[bytes], bytes], said: bytes

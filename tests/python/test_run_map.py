@@ -132,6 +132,39 @@ def test_no_more_is_read_than_is_touched(tmp_path: Path) -> None:
     assert value["time_ns"]["storage"] >= frames * (25_000 + 256 * 25)
 
 
+@pytest.mark.parametrize("frame", ["1K", "16K"])
+def test_parts_are_unmapped(tmp_path: Path, frame: str) -> None:
+    """Goal: holes are told to msync() and madvise(); a mapping ends with its last page, also where
+    a frame is larger, and leaves nothing behind; a smaller one stays where it is."""
+    source = program(
+        tmp_path,
+        """    int file = open("data", O_RDWR | O_CREAT, 0600), sum = 0;
+    ftruncate(file, 60000);
+    char *at = mmap(NULL, 16384, PROT_READ, MAP_PRIVATE, file, 0);
+    munmap(at + 4096, 4096);
+    printf("%d %d", msync(at, 16384, MS_SYNC), madvise(at, 16384, MADV_NORMAL));
+    printf(" %d %d\\n", msync(at, 4096, MS_SYNC), msync(at + 8192, 8192, MS_SYNC));
+    printf("%d\\n", mremap(at, 12288, 40000, MREMAP_MAYMOVE) == MAP_FAILED);
+    for (int i = 0; i < 1000; i++) {
+        at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0);
+        sum += at[i];
+        munmap(at, 4096);
+    }
+    at = mmap(NULL, 20000, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    at[16400] = at[5] = 7;
+    printf("%d ", mremap(at, 20000, 6000, 0) == at);
+    at = mremap(at, 8192, 30000, MREMAP_MAYMOVE);
+    printf("%d %d\\n", at[5], at[16400]);
+    return sum;""",
+    )
+    done, value = ran(
+        tmp_path, source, "--frame", frame, "--ram", "512K", "--cflags", "-w -D_GNU_SOURCE"
+    )
+    assert done.returncode == 0, done.stderr
+    assert value["identical"]
+    assert value["mapped"]["peak_bytes"] < 100_000
+
+
 def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     source = program(
         tmp_path,

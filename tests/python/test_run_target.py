@@ -588,15 +588,19 @@ def test_a_mapped_file_is_read_in_parts(target: str, tmp_path: Path) -> None:
     assert value["vm"]["writebacks"] < 10
 
 
-def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path) -> None:
-    text = _ROWS.replace("if (count > 2) {\n            at[row", "if (1) {\n            at[row")
+@pytest.mark.parametrize("guards", ["inline", "outline"])
+def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path, guards: str) -> None:
+    """Goal: the line is that of the store, though lines before it are of the same block."""
+    before = "int turned = (int)state.st_size ^ count;\n    turned += turned << 3;\n"
+    text = _ROWS.replace("    for (int row", f"    {before}    at[3] = (unsigned char)turned;\n"
+                         "    for (int row")  # fmt: skip
     (tmp_path / "table").write_bytes(bytes(300_000))
     result = _invoke(
         _program(tmp_path, text), "--frame", "256", "--ram", "16K", "--vm", "1M", "--no-native",
-        "--", tmp_path / "table",
+        "--guards", guards, "--", tmp_path / "table",
     )  # fmt: skip
     assert result.exit_code == 1
-    line = text.partition("if (1) {\n")[0].count("\n") + 2
+    line = text.partition("    at[3]")[0].count("\n") + 1
     where = f"in function main at program.c:{line}: store to memory that may only be read"
     assert where in result.stderr
 
@@ -709,20 +713,123 @@ def test_a_file_on_a_parallel_nand_is_repaired(tmp_path: Path, target: str) -> N
     assert "uncorrectable bit errors" in result.stderr
 
 
+_CALLS = r"""
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void tell(const void *at)
+{
+    printf("%d ", at == MAP_FAILED ? errno : 0);
+}
+
+static unsigned sum_of(const unsigned char *at, int bytes)
+{
+    unsigned sum = 0;
+
+    for (int i = 0; i < bytes; i++) {
+        sum = sum * 31 + at[i];
+    }
+    return sum;
+}
+
+static void put(const char *name, int value, int bytes)
+{
+    FILE *file = fopen(name, "w");
+
+    while (bytes-- > 0) {
+        fputc(value, file);
+    }
+    fclose(file);
+}
+
+int main(void)
+{
+    int both = PROT_READ | PROT_WRITE, anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+    unsigned char *at = mmap(NULL, 20000, both, anonymous, -1, 0);
+    unsigned sum = sum_of(at, 20000);
+
+    for (int i = 0; i < 20000; i++) {
+        at[i] = (unsigned char)(i * 7);
+    }
+    printf("%u %u %d\n", sum, sum_of(at, 20000), madvise(at, 20000, MADV_WILLNEED));
+    printf("%d %d ", munmap(at, 4096), munmap(at, 1 << 20)); /* whole mappings alone */
+    printf("%d\n", munmap(at, 20000));
+    put("empty", 0, 0);
+    put("data", 1, 20000);
+    int file = open("data", O_RDONLY);
+    tell(mmap(NULL, SIZE_MAX, both, anonymous, -1, 0));
+    tell(mmap(NULL, SIZE_MAX - 4096, both, anonymous, -1, 0));
+    tell(mmap(NULL, 0, PROT_READ, MAP_PRIVATE, file, 0));
+    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, file, -4096));
+    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, file, 100));
+    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0));
+    tell(mmap(NULL, 8192, both, MAP_SHARED, file, 0));
+    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 99, 0));
+    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, open("empty", O_RDONLY), 0));
+    for (int value = 2; value < 4; value++) { /* what the file holds when it is mapped */
+        at = mmap(NULL, 20000, PROT_READ, MAP_PRIVATE, file, 0);
+        printf("%u ", sum_of(at, 20000));
+        printf("%d\n", munmap(at, 20000));
+        put("data", value, 20000);
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
+def test_mmap_answers_as_natively(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """Goal: anonymous memory, what is refused and why, and a file that is written and mapped again
+    are as without virtual memory."""
+    monkeypatch.chdir(tmp_path)
+    result = _invoke(_program(tmp_path, _CALLS), "--vm", "1M", "-q", target=target)
+    assert result.exit_code == 0, result.output
+    no_memory, invalid, too_far, not_there, no_access, no_file = 12, 22, 139, 134, 13, 9
+    refused = (no_memory, no_memory, invalid, too_far, invalid, not_there, no_access, no_file, 0)
+    assert " ".join(map(str, refused)) in result.stdout
+
+
 def test_a_file_that_the_part_does_not_hold_is_told(tmp_path: Path) -> None:
-    """Goal: a file that would reach into the blocks of virtual memory is not mapped."""
-    text = "#include <errno.h>\n" + _MAPPED.replace(
-        "if (data == MAP_FAILED", "if (data == MAP_FAILED && errno == ENOSPC)\n        return 7;\n"
-        "    if (data == MAP_FAILED",
-    )  # fmt: skip
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(12 << 20)
-    words = ("--no-native", "-q", "--chip", "W25Q128JV", "--", tmp_path / "large", "0")
+    """Goal: a file that would reach into the blocks of virtual memory is not mapped, and nothing of
+    it is put there."""
+    text = """
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+static unsigned char bytes[100000];
+int main(int count, char **words)
+{
+    size_t size = (16 << 20) - 16384;
+
+    for (int i = 0; i < 100000; i++)
+        bytes[i] = (unsigned char)(i * count);
+    if (mmap(NULL, size, PROT_READ, MAP_PRIVATE, open(words[1], O_RDONLY), 0) != MAP_FAILED)
+        return 6;
+    for (int i = 0; i < 100000; i++)
+        if (bytes[i] != (unsigned char)(i * count))
+            return 5;
+    return errno == ENOSPC ? 7 : 4;
+}
+"""
+    large = tmp_path / "large"
+    large.write_bytes(bytes([1, 2, 3, 4]) * (4 << 20))
+    with large.open("r+b") as file:
+        file.truncate((16 << 20) - 16384)
+    words = ("--no-native", "-q", "--chip", "W25Q128JV", "--vm", "1M", "--", large)
     result = _invoke(_program(tmp_path, text), *words)
     assert "the program ended with status 7" in result.stderr
 
 
-def test_a_mapped_file_lies_where_it_is_put(tmp_path: Path) -> None:
+def test_a_mapped_file_lies_where_it_is_put(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Goal: files have the blocks that --mmap names, others none of these; what is no place is
     refused, and a place among those of virtual memory is as if there were no room."""
     data = tmp_path / "data"
@@ -748,3 +855,5 @@ def test_a_mapped_file_lies_where_it_is_put(tmp_path: Path) -> None:
     both = ("--mmap", f"{data}=flash:120M", "--mmap", f"{source}=flash:120M")
     result = _invoke(source, *both, "--", data, "0")
     assert result.exit_code != 0
+    told = capfd.readouterr().err
+    assert f"{source}: block 960 of the part is bad, or another file's" in told

@@ -24,7 +24,7 @@ extern "C" {
 
 enum nw_chip_map_advice {
     NW_CHIP_MAP_NORMAL = 0,     /* the next page is asked for behind two reads in order */
-    NW_CHIP_MAP_SEQUENTIAL = 1, /* behind each read */
+    NW_CHIP_MAP_SEQUENTIAL = 1, /* behind each read that ends a page */
     NW_CHIP_MAP_RANDOM = 2      /* never */
 };
 

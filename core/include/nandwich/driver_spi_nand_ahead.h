@@ -21,8 +21,9 @@ extern "C" {
  * its way is waited for: the part's read time is saved, or what the processor worked of it. */
 int nw_spi_nand_read_on(struct nw_chip_req *req);
 
-/* Has the part read req->page into its cache, and does not wait: NW_OK, NW_ERR_RANGE, or what the
- * bus answers. A wrong guess costs the next verb what is left of the part's read time. */
+/* Has the part read req->page into its cache, and does not wait for it (for a page asked for before
+ * it does): NW_OK, NW_ERR_RANGE, NW_ERR_BUSY, or what the bus answers. A wrong guess costs the next
+ * verb what is left of the part's read time. */
 int nw_spi_nand_ahead(struct nw_chip_req *req);
 
 #ifdef __cplusplus

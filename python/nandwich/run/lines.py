@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where in its source a program ended, by its line table."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,8 +19,10 @@ def at(program: Path, pc: int) -> str:
     """`file:line` of an address in a program; empty where there is no line table, or no tool."""
     if shutil.which(_SYMBOLIZER) is None:
         return ""
-    command = [_SYMBOLIZER, f"--obj={program}", "--output-style=GNU", "--basenames", hex(pc)]
+    command = [_SYMBOLIZER, f"--obj={program}", "--output-style=GNU", hex(pc)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     place = done.stdout.splitlines()[1] if done.stdout.count("\n") > 1 else ""
-    name, _, line = place.partition(" ")[0].rpartition(":")
-    return "" if name in ("", "??") or line in ("", "0", "?") else f"{name}:{line}"
+    found = re.fullmatch(
+        r"(?!\?\?:)(.+:[1-9][0-9]*)(?: \(discriminator [0-9]+\))?", place.rpartition("/")[2]
+    )
+    return found[1] if found else ""
