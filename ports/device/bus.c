@@ -36,7 +36,7 @@ static int board_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
 #if defined(NW_BOARD_DMA)
 static int board_dma(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
 {
-    if (out != NULL && in != NULL) {
+    if ((out == NULL) == (in == NULL)) {
         return board_transfer(spi, out, in, length);
     }
     bus_move(out != NULL ? out : in, length, out != NULL ? MOVE_OUT : MOVE_IN);
