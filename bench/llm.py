@@ -15,28 +15,30 @@ from examples.llm import corpus, make, train, untrained
 from examples.llm import tokens as learnt
 from lab import ROOT
 from lab.benches import Figure, bench, found_pages
-from lab.device import boards, figures, play, report
-from lab.device.boards import Board
+from lab.device import boards, figures, parts, play, report
+from lab.device.boards import Board, Bus
+from lab.device.parts import Part
 from lab.device.play import Wanted
 from nandwich import plots
 from nandwich.errors import RunError
 from nandwich.run import measure
-from nandwich.twin import parts, platforms
+from nandwich.twin import parts as twin_parts
+from nandwich.twin import platforms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Tokens of two runs of the same text: their difference is tokens at a whole context of 128.
 _FEW, _MANY = 132, 140
-_BUS, _PART = "quad:104", "W25N01GV"
+_BUS = "quad:104"
+#: Beside the usual part: the name of a row, and its part.
+_OTHERS = {
+    "W25Q128JV, serial NOR, one line at 104 MHz": parts.get("W25Q128JV"),
+    "K9F1G08U0A, parallel NAND, 30 ns a byte": parts.get("K9F1G08U0A"),
+}
 _PLATFORMS = {"cortex-m3": "STM32F103ZE", "rv32": "ESP32-C3"}
 _SPENT = ("instructions", "least", "most")
-_ENERGIES = {
-    "reads": "read.energy",
-    "programs": "program.energy",
-    "erases": "erase.energy",
-    "bus_bytes": "read.byte_energy",
-}
+_ENERGIES = {"reads": "read.energy", "programs": "program.energy", "erases": "erase.energy"}
 _IN_RAM, _BY_HAND = "weights in RAM, no flash", "tiled by hand"
 _BEST_ROOM = {"ram": 64 << 10, "frame": 2048}
 _BEST = "64 KB in frames of 2048 B"
@@ -74,6 +76,7 @@ class Case:
     changes: tuple[tuple[str, Any], ...] = ()
     program: str = "llm"  #: "tiled": by hand
     virtual: bool = True
+    part: Part = parts.USUAL
 
 
 def _case(board: Board, kilobytes: int, frame: int, what: str = "", **changes: Any) -> Case:
@@ -95,6 +98,15 @@ def best(board: Board) -> Case:
     return _case(board, 64, 2048)
 
 
+def _on_others(board: Board) -> Iterator[Case]:
+    """By hand and by virtual memory, over each of the other parts."""
+    _, by_hand = without_flash(board)
+    for what, part in _OTHERS.items():
+        yield replace(by_hand, name=f"{_BY_HAND}, {what}", part=part)
+        for frame in (512, 2048):
+            yield replace(_case(board, 64, frame, what), part=part)
+
+
 def _cases(board: Board) -> Iterator[Case]:
     yield from without_flash(board)
     if board is boards.CORTEX_M3:  # whose RAM of 96 KB holds no 128 KB of frames
@@ -106,13 +118,17 @@ def _cases(board: Board) -> Iterator[Case]:
     yield best(board)
     yield _case(board, 64, 2048, "no prefetch", prefetch=False)
     yield _case(board, 64, 2048, "no windows", windows=False)
+    if board is boards.CORTEX_M3:
+        yield from _on_others(board)
 
 
 def _wanted(case: Case, weights: Path, tokens: int) -> Wanted:
     source = ROOT / "examples" / "llm" / f"{case.program}.c"
+    part = case.part
     usual = figures.wanted(
         case.board, source, weights, make.PROMPT, str(tokens), str(make.SEED),
-        bus=boards.bus(_BUS), stack=12 << 10, compare=False,
+        part=part, bus=boards.parallel_bus(part.cycle_ns) if part.cycle_ns else boards.bus(_BUS),
+        vm=play.usual_vm(case.board, part), stack=12 << 10, compare=False,
     )  # fmt: skip
     return replace(usual, **dict(case.changes))
 
@@ -138,10 +154,13 @@ def _run(case: Case, weights: Path, tokens: int) -> tuple[dict[str, int], bytes]
     return {**counts, **told["run_flash"], "mapped": told["told"].get("mapped", 0)}, text
 
 
-def _part_pj(part: str) -> dict[str, int]:
-    """Energy of a read, a program, an erase and a byte over the bus."""
-    known = {one.field.key: one.number or 0 for one in parts.figures(part)}
-    return {name: known[key] for name, key in _ENERGIES.items()}
+def _part_pj(part: Part, bus: Bus) -> dict[str, float]:
+    """Energy of a read, a program, an erase and a byte over the bus: what the table says of a byte
+    is for as long as it takes there."""
+    known = {one.field.key: one.number or 0 for one in twin_parts.figures(part.name)}
+    byte_ps = bus.byte_ps / (4 if bus.lines == 4 and part.kind.by_four else 1)
+    byte = known["read.byte_energy"] * byte_ps / known["read.byte_time"]
+    return {"bus_bytes": byte, **{name: known[key] for name, key in _ENERGIES.items()}}
 
 
 def token(case: Case, weights: Path, text: bytes) -> Token:
@@ -156,7 +175,8 @@ def token(case: Case, weights: Path, text: bytes) -> Token:
     least, most = one["least"] / clock + storage, one["most"] / clock + storage
     node = _PLATFORMS[case.board.name]
     milliwatts = platforms.number(node, "active") * platforms.number(node, "supply") / 1e9
-    part = sum(pj * one[name] for name, pj in _part_pj(_PART).items()) / 1e9
+    bus = _wanted(case, weights, _MANY).bus
+    part = sum(pj * one[name] for name, pj in _part_pj(case.part, bus).items()) / 1e9
     return Token(
         least_ms=least,
         most_ms=most,
@@ -237,7 +257,7 @@ def numbers(found: dict[tuple[str, Case], Token]) -> list[Line]:
     return lines
 
 
-_TITLE = "A language model on a Cortex-M3, in 64 KB"
+_TITLE = "A language model on a Cortex-M3: 64 KB, serial NAND"
 _SHOWN = {
     _IN_RAM: "weights in RAM",
     _BY_HAND: "flash, tiled by hand",
@@ -284,15 +304,20 @@ def _picture(found: dict[tuple[str, Case], Token]) -> str:
 _INTRODUCTION = """# The language models on emulated boards
 
 Written by `nandwich bench llm`: `examples/llm` with weights by chance, of the two shapes of `make
-llm`, mapped from a W25N01GV on a bus of four lines at 104 MHz with DMA; 12 KB of stack, all else by
-default. A token is one at a whole context of 128: the mean of the last {} of {}. Cycles are a band
-by the table of the processor's manual, memory without wait states (rv32: an instruction a clock).
-*Storage* is what the processor waits for. Energy is the processor's 36 mA (rv32: 28 mA) at 3.3 V
-all the time, at the band's slow end, and the part's by operation. Each run writes the text that the
-host writes.
+llm`, mapped from a W25N01GV on a bus of four lines at 104 MHz with DMA where a row names no other
+part or bus; 12 KB of stack, all else by default. A token is one at a whole context of 128: the mean
+of the last {} of {}. Cycles are a band by the table of the processor's manual, memory without wait
+states (rv32: an instruction a clock). *Storage* is what the processor waits for. Energy is the
+processor's 36 mA (rv32: 28 mA) at 3.3 V all the time, at the band's slow end, and the part's by
+operation and by the time that bytes take on its bus. Each run writes the text that the host writes.
 
 *In RAM* has no flash at all. *By hand* is `tiled.c`, which reads a page of a matrix at a time and a
 row of 64 B by the same driver, has its cache and all else in RAM, and asks for nothing ahead.
+
+*W25Q128JV* is read by one line and never ahead. Most of the wait is for pages that were written and
+leave RAM: a program of 256 B takes 0.4 ms, an erase of 4 KiB 45 ms. By hand nothing is written.
+*K9F1G08U0A* repairs no bits: the processor checks a code over every byte, which takes more
+instructions than the model itself. It is not read ahead either.
 
 """
 

@@ -24,6 +24,7 @@ class Kind:
     faults: tuple[str, ...] = ("id", "stuck", "ecc")
     join: int = 1  #: blocks of the part in one of the layer, as `port` has it
     on_small: bool = False  #: an eight-bit processor has it too
+    by_four: bool = False  #: read by four lines where the bus has them
     unknown: str = "the driver's table has no row for it"  #: what an id means that is refused
     held: str = "MISO held high"  #: why it may be busy for ever, beside being broken
 
@@ -35,6 +36,7 @@ SPI_NAND = Kind(
     ("spi", "spi_nand", "spi_nand_ahead", "onfi"),
     ("lavish", "tree"),
     on_small=True,
+    by_four=True,
 )
 SPI_NOR = Kind(
     "spi_nor",

@@ -91,6 +91,11 @@ class Result:
         return self.virtual.report
 
 
+def usual_vm(board: Board, part: Part) -> int:
+    """Of virtual memory where nobody chose."""
+    return min(board.vm, part.bytes // 4)
+
+
 def _layers(wanted: Wanted) -> tuple[str, ...]:
     """As they are tried where nobody chose."""
     return tuple(one for one in wanted.board.layers if one in wanted.part.kind.layers)

@@ -118,7 +118,7 @@ def _wanted(
         arguments=arguments,
         flags=recipe.checked_flags(("-O2", *flags)),
         layer=choices["ftl"] if "ftl" in given else None,
-        vm=chosen("vm", min(board.vm, part.bytes // 4)),
+        vm=chosen("vm", play.usual_vm(board, part)),
         vm_start=chosen("vm_base", board.vm_start),
         ram=chosen("ram", board.frames),
         frame=chosen("frame", board.frame),

@@ -15,6 +15,8 @@ from nandwich import paths
 _SHAPE = model.Shape(
     vocabulary=280, width=24, layers=3, heads=2, head=8, hidden=40, context=16, rows=64
 )
+_COUNTS = ("instructions", "least", "most", "storage_ns", "chip_ns", "bus_bytes", "reads",
+           "programs", "erases", "mapped")  # fmt: skip
 _TOKEN = llm.Token(100, 160, 20, 1, 1000, 0, 0, 0)
 
 
@@ -50,6 +52,32 @@ def test_numbers_are_judged_by_their_limits() -> None:
     rows = llm.table(_found(_TOKEN), boards.CORTEX_M3)
     assert len(rows) == 2 + 8
     assert rows[2].startswith("| table: weights in RAM, no flash | 6.2 to 12.5 |")
+
+
+@pytest.mark.quick
+def test_energy_is_of_the_part_and_its_bus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: an operation takes what the table says of the row's part, a byte what it says for as
+    long as it takes on the row's bus; virtual memory and a file of 4 MB fit into each part."""
+    found = {}
+    weights = Path("weights.bin")
+    for case in llm._cases(boards.CORTEX_M3):
+        wanted = llm._wanted(case, weights, 1)
+        play.check(wanted)
+        assert wanted.vm + 4_000_000 <= wanted.part.bytes
+        for one in ("bus_bytes", "reads", "programs", "erases"):
+
+            def run(
+                _case: llm.Case, _weights: Path, tokens: int, one: str = one
+            ) -> tuple[dict[str, int], bytes]:
+                return {**dict.fromkeys(_COUNTS, 0), one: 1000 * tokens}, b""
+
+            monkeypatch.setattr(llm, "_run", run)
+            found[case.name, one] = round(llm.token(case, weights, b"").energy_mj * 1e6)
+    nor, parallel = (f"{llm._BEST}, {what}" for what in llm._OTHERS)
+    rows = (llm._BEST, f"{llm._BEST}, one line at 20 MHz", nor, parallel)
+    assert [found[row, "bus_bytes"] for row in rows] == [1587, 33009, 3808, 1485]
+    assert [found[row, "reads"] for row in rows] == [4_950_000, 4_950_000, 9504, 1_237_500]
+    assert [found[row, "erases"] for row in rows] == [165e6, 165e6, 2.97e9, 99e6]
 
 
 def test_paging_by_hand_reads_the_part(tmp_path: Path) -> None:
