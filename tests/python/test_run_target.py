@@ -903,7 +903,7 @@ def test_a_mapped_file_lies_where_it_is_put(
         assert result.exit_code == 2
         assert said in result.stderr
     result = _invoke(source, "--mmap", f"{tmp_path}/none=flash:1M", "--", data, "0")
-    assert "a file that is there is needed, as weights.bin=flash:16M" in result.stderr
+    assert "shall lie, is needed, as weights.bin=flash:120M" in result.stderr
     inside = _invoke(source, "--mmap", f"{data}=flash:0", "--no-native", "--", data, "0")
     assert inside.exit_code == 1
     assert "virtual memory has the part's first 896 blocks: give an offset from 112 MiB on" in (
