@@ -275,3 +275,10 @@ def test_counted_chances_sum_to_one() -> None:
         assert sum(ngram.probability(counts, context, byte) for byte in range(256)) == (
             pytest.approx(1)
         )
+
+
+def test_commands_of_the_pages_go_on_behind_one_backslash() -> None:
+    """Goal: a command of several lines works as typed."""
+    assert paths.CHECKOUT is not None
+    for page in (*paths.CHECKOUT.glob("*.md"), *(paths.CHECKOUT / "docs").rglob("*.md")):
+        assert "\\\\\n" not in page.read_text(), page
