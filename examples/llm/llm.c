@@ -255,7 +255,15 @@ static void open_model(struct model *model, const char *name)
                 (unsigned long)shape->version, VERSION);
         exit(2);
     }
-    if (!in_limits(shape) || shape->bytes != model->file.size || take_all(model) != shape->bytes) {
+    if (!in_limits(shape)) {
+        fail(name, "damaged, or of a shape beyond the limits at the top of llm.c");
+    }
+    if (shape->bytes != model->file.size) {
+        fprintf(stderr, "llm: %s: damaged: %lu bytes, of %lu by its header\n", name,
+                (unsigned long)model->file.size, (unsigned long)shape->bytes);
+        exit(2);
+    }
+    if (take_all(model) != shape->bytes) {
         fail(name, "damaged: its sizes do not agree");
     }
     check_texts(model);

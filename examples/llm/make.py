@@ -28,6 +28,8 @@ SCRIPTS = ("corpus.py", "export.py", "model.py", "tokens.py", "train.py")
 PROMPT = "A block is erased"
 TOKENS = 60
 SEED = 1
+TEXT_LEAST = 50_000
+"""Bytes to train on: fewer have no 2,048 tokens."""
 PAGE = corpus.ROOT / "docs" / "figures" / "llm.md"
 INTRODUCTION = """# What the two models are worth
 
@@ -53,15 +55,17 @@ def make_weights(shapes: list[str], texts: corpus.Corpus) -> dict[str, Path]:
     where = folder(texts)
     where.mkdir(parents=True, exist_ok=True)
     files = {shape: where / f"{shape}.bin" for shape in shapes}
+    missing = [shape for shape, path in files.items() if not path.exists()]
+    if missing:
+        print(f"llm: trains {' and '.join(missing)}, once; kept in {where}", file=sys.stderr)
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     running = {
         shape: subprocess.Popen(
-            [sys.executable, "-m", "examples.llm.train", shape, str(path)],
+            [sys.executable, "-m", "examples.llm.train", shape, str(files[shape])],
             cwd=corpus.ROOT,
             env=environment,
         )
-        for shape, path in files.items()
-        if not path.exists()
+        for shape in missing
     }
     try:
         failed = [shape for shape, process in running.items() if process.wait() != 0]
@@ -130,6 +134,9 @@ def show_boards(files: dict[str, Path]) -> None:
     print("\non an emulated Cortex-M3 (a minute or two):\n", flush=True)
     found = llm.tokens([*llm.without_flash(CORTEX_M3), llm.best(CORTEX_M3)], files)
     print("\n".join(llm.table(found, CORTEX_M3)))
+    print("\ntokens/s: if each instruction takes its most cycles, and its least; the rest is told")
+    print("in docs/figures/llm-boards.md, which is of other weights. The weights of these texts:")
+    print("\n".join(map(str, files.values())))
 
 
 def main(options: list[str]) -> None:
@@ -137,6 +144,8 @@ def main(options: list[str]) -> None:
     if len(options) > 1 or set(options) - {"--page", "--files"}:
         sys.exit("usage: make [--page | --files]")
     texts = corpus.load()
+    if not texts.held_out or sum(map(len, texts.training)) < TEXT_LEAST:
+        sys.exit(f"llm: corpus.load() gives too little: {TEXT_LEAST} bytes, and a page held out")
     shapes = ["dense", "table"]
     if "--page" in options:
         shapes.append("core")
@@ -157,4 +166,7 @@ def main(options: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"llm: stops: `{' '.join(map(str, error.cmd))}` ended with {error.returncode}")

@@ -399,20 +399,20 @@ def _run(
         return guest.run(emulator, arguments, folder, environment, stdin=stdin, stderr=talk)
 
 
-def _signed(number: int) -> int:
+def signed(number: int) -> int:
     """A number of 32 bits as the firmware meant it."""
     return number - (1 << 32) if number >> 31 else number
 
 
 def error_text(number: int) -> str:
     """What an error of ours means."""
-    return _native.error_text(_signed(number))
+    return _native.error_text(signed(number))
 
 
 def _no_part(wanted: Wanted, error: int, id: int, waited_ns: int) -> str:
     """Why the driver did not open the part: what came of its id, and of the wait for it."""
     told = error_text(error)
-    if _signed(error) == _BUSY:
+    if signed(error) == _BUSY:
         return (
             f"the driver cannot use the part: {told} ({format_time(waited_ns)} waited for it to be "
             f"ready, before its id could be read): {wanted.part.kind.held}, or a broken part"

@@ -296,6 +296,13 @@ def _byte_rows(value: dict[str, Any]) -> Iterator[Row]:
         yield from statics.rows(told)
 
 
+#: The program's fault, not the storage's, by the number of the error.
+_OWN_FAULTS = {
+    -3: "access to memory that is not there, or behind the end of a mapped file",
+    -29: "store to memory that may only be read",
+}
+
+
 def failure(result: Result, value: dict[str, Any]) -> str:
     """Why the run counts as failed, in a line; empty when it does not."""
     if value["violations"]:
@@ -305,10 +312,12 @@ def failure(result: Result, value: dict[str, Any]) -> str:
     where += f" at {end['line']}" if end.get("line") else ""
     if end["kind"] == "panic":
         at = end["address"] - result.wanted.vm_start
-        return (
-            f"storage failed at virtual address {end['address']:#010x} (byte {at} of "
-            f"{result.wanted.vm}){where}: {end['what']}"
+        place = (
+            f"at virtual address {end['address']:#010x} (byte {at} of {result.wanted.vm}){where}"
         )
+        if own := _OWN_FAULTS.get(play.signed(result.report["detail"][0])):
+            return f"{own} {place}"
+        return f"storage failed {place}: {end['what']}"
     if end["kind"] == "stack":
         return (
             f"the stack is too small{where}: {end['stack_bytes']} B were needed by then, of "
@@ -322,7 +331,7 @@ def failure(result: Result, value: dict[str, Any]) -> str:
     if result.differences:
         hint = ""
         if value["heap"]["refused"]:
-            hint = "; virtual memory was full and malloc said so: give more --vm"
+            hint = "; virtual memory was full and malloc or mmap said so: give more --vm"
         return "not identical to native: " + "; ".join(result.differences) + hint
     if result.virtual.status != 0:
         too = " (the native run too)" if result.native is not None else ""

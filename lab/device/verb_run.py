@@ -147,7 +147,10 @@ def _place(board: Board, part: Part, text: str) -> tuple[Path, int]:
     if board.is_small:
         raise InputError(f"--mmap does not go with --target {board.name}: it has no files")
     if not name or not file.is_file():
-        raise InputError(f"--mmap {text}: a file that is there is needed, as weights.bin=flash:16M")
+        raise InputError(
+            f"--mmap {text}: a file that is there, and where on the part it shall lie, is needed, "
+            "as weights.bin=flash:120M"
+        )
     try:
         block, rest = divmod(quantities.parse(where, "size", bare=True), part.block_bytes)
     except ValueError as error:

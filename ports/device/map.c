@@ -37,3 +37,24 @@ off_t map_size(int file)
     }
     return now.st_size;
 }
+
+static int is_aligned(const void *address)
+{
+    return ((uintptr_t)address & (MAP_PAGE - 1U)) == 0;
+}
+
+int map_sync(const void *address, int flags)
+{
+    int both = MS_ASYNC | MS_SYNC;
+
+    if (!is_aligned(address) || (flags & ~(both | MS_INVALIDATE)) != 0 || (flags & both) == both) {
+        errno = EINVAL;
+        return -1;
+    }
+    return 0;
+}
+
+int map_advice(const void *address, int advice)
+{
+    return is_aligned(address) && advice >= MADV_NORMAL && advice <= MADV_WILLNEED ? 0 : EINVAL;
+}

@@ -20,4 +20,10 @@ int map_refusal(size_t bytes, int protection, int flags, off_t offset);
 /* Bytes of a regular file; -1 and errno. */
 off_t map_size(int file);
 
+/* msync(): 0, or -1 and errno. Nothing is written to a file. */
+int map_sync(const void *address, int flags);
+
+/* What POSIX says of an advice: 0, or errno. MADV_DONTNEED would lose content, and is none here. */
+int map_advice(const void *address, int advice);
+
 #endif

@@ -134,18 +134,19 @@ NW_LIBC(int, munmap, (void *address, size_t bytes))
 
 NW_LIBC(int, msync, (void *address, size_t bytes, int flags))
 {
-    (void)address;
     (void)bytes;
-    (void)flags;
-    return 0;
+    return map_sync(address, flags);
 }
 
 /* Of a whole mapping, or of no file: what is not mapped is not told here. */
-NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
+static int advise(const void *address, int advice)
 {
     struct mapping *mapping = mappings;
+    int error = map_advice(address, advice);
 
-    (void)bytes;
+    if (error != 0) {
+        return error;
+    }
     while (mapping != NULL &&
            (uintptr_t)address - mapping->chip.map.address >= mapping->chip.map.bytes) {
         mapping = mapping->next;
@@ -164,7 +165,24 @@ NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
     }
     return 0;
 }
-NW_LIBC_ALIAS(int, posix_madvise, madvise, (void *address, size_t bytes, int advice));
+
+NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
+{
+    int error = advise(address, advice);
+
+    (void)bytes;
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return 0;
+}
+
+NW_LIBC(int, posix_madvise, (void *address, size_t bytes, int advice))
+{
+    (void)bytes;
+    return advise(address, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
+}
 
 NW_LIBC(int, open, (const char *path, int flags, ...))
 {

@@ -9,9 +9,12 @@
 
 /* Stands before each mapping. */
 struct head {
+    struct head *next;
     void *block;
     size_t bytes; /* whole pages */
 };
+
+static struct head *heads;
 
 static int fill(uint8_t *to, size_t bytes, int file, off_t offset)
 {
@@ -48,43 +51,53 @@ void *mmap(void *hint, size_t bytes, int protection, int flags, int file, off_t 
         return MAP_FAILED;
     }
     uint8_t *at = (uint8_t *)map_up((uintptr_t)block + sizeof(struct head), MAP_PAGE);
-    ((struct head *)(void *)at)[-1] = (struct head){block, room};
     if (has_file && fill(at, room, file, offset) < 0) {
         free(block);
         return MAP_FAILED;
     }
+    struct head *head = (struct head *)(void *)at - 1;
+    *head = (struct head){heads, block, room};
+    heads = head;
     return at;
 }
 
 int munmap(void *address, size_t bytes)
 {
-    const struct head *head = (const struct head *)address - 1;
+    struct head **link = &heads;
 
-    if (((uintptr_t)address & (MAP_PAGE - 1U)) != 0 || map_up(bytes, MAP_PAGE) != head->bytes) {
+    while (*link != NULL && (void *)(*link + 1) != address) {
+        link = &(*link)->next;
+    }
+    struct head *head = *link;
+    if (head == NULL || map_up(bytes, MAP_PAGE) != head->bytes) {
         errno = EINVAL;
         return -1;
     }
+    *link = head->next;
     free(head->block);
     return 0;
 }
 
 int msync(void *address, size_t bytes, int flags)
 {
-    (void)address;
     (void)bytes;
-    (void)flags;
-    return 0;
+    return map_sync(address, flags);
 }
 
 int madvise(void *address, size_t bytes, int advice)
 {
-    (void)address;
+    int error = map_advice(address, advice);
+
     (void)bytes;
-    (void)advice;
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
     return 0;
 }
 
 int posix_madvise(void *address, size_t bytes, int advice)
 {
-    return madvise(address, bytes, advice);
+    (void)bytes;
+    return map_advice(address, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
 }

@@ -23,6 +23,7 @@ PROGRAMS = {
     "vectors": ["vectors.c"],
     "library": ["library.c"],
     "wide": ["wide.c"],
+    "short loops": ["short_loops.c"],
     "two": ["two_a.c", "two_b.c"],
 }
 BUILDS = {

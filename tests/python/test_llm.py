@@ -12,7 +12,7 @@ from llm_reference import Reference
 from runs import invoke, run_json
 from runs import own_cache as own_cache
 
-from examples.llm import corpus, export, model, ngram, tokens, train, untrained
+from examples.llm import corpus, export, make, model, ngram, tokens, train, untrained
 from nandwich import paths
 
 assert paths.CHECKOUT is not None
@@ -206,10 +206,10 @@ def _with(at: int, value: int) -> Callable[[bytes], bytes]:
     [
         (_with(4, 9), b"weights of version 9, this program reads version 1"),
         (_with(0, 7), b"not a file of weights"),
-        (lambda file: file[:-512], b"its sizes do not agree"),
+        (lambda file: file[:-512], b" by its header"),
         (_with(20, 15), b"ends too early"),
         (_with(20, 1), b"its sizes do not agree"),
-        (_with(20, -1), b"its sizes do not agree"),
+        (_with(20, -1), b"beyond the limits at the top of llm.c"),
         (_with(12, 281), b"a token of 0 bytes"),
         (_with(6656, -1), b"a scale out of range"),
         (_with(6720, 99), b"a shift out of range"),
@@ -232,6 +232,15 @@ def test_bad_files_are_refused(
     assert result.returncode == 2
     assert said in result.stderr
     assert str(weights).encode() in result.stderr
+
+
+def test_a_text_too_small_to_train_on_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: a corpus of one's own is looked at before anything is trained."""
+    for training, held_out in (([b"short"], [b"page"]), ([b"x" * 60_000], [])):
+        texts = corpus.Corpus(training, held_out)
+        monkeypatch.setattr(corpus, "load", lambda texts=texts: texts)
+        with pytest.raises(SystemExit, match="gives too little: 50000 bytes"):
+            make.main(["--files"])
 
 
 @pytest.mark.parametrize("bad", [["x", "-1", "1"], ["x", "1", "one"], ["x"], ["x", "1", ""]])
@@ -266,3 +275,10 @@ def test_counted_chances_sum_to_one() -> None:
         assert sum(ngram.probability(counts, context, byte) for byte in range(256)) == (
             pytest.approx(1)
         )
+
+
+def test_commands_of_the_pages_go_on_behind_one_backslash() -> None:
+    """Goal: a command of several lines works as typed."""
+    assert paths.CHECKOUT is not None
+    for page in (*paths.CHECKOUT.glob("*.md"), *(paths.CHECKOUT / "docs").rglob("*.md")):
+        assert "\\\\\n" not in page.read_text(), page

@@ -498,7 +498,7 @@ def test_a_virtual_memory_too_small_is_told(tmp_path: Path) -> None:
     assert "the program was not started" in globals_alone.stderr
     full = invoke(source)
     assert full.exit_code == 1
-    assert "virtual memory was full and malloc said so: give more --vm" in full.stderr
+    assert "virtual memory was full and malloc or mmap said so: give more --vm" in full.stderr
     assert "1 requests found no room" in full.stdout
 
 

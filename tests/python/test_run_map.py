@@ -100,6 +100,25 @@ def test_a_wrong_access_ends_it_as_natively(
     assert value["end"]["kind"] == "signal"
 
 
+def test_a_line_that_the_optimiser_took_is_told(tmp_path: Path) -> None:
+    """Goal: where two stores became one, which is of no line, it is said how to learn the line."""
+    source = program(
+        tmp_path,
+        """    char *at = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (count > 1) {
+        at[3] = 1;
+    } else {
+        at[5000] = 2;
+    }
+    return 0;""",
+    )
+    done, _ = ran(tmp_path, source)
+    assert "in function main at program.c (of several lines: -O0 tells which)" in done.stderr
+    done, _ = ran(tmp_path, source, "-O0")
+    line = source.read_text().partition("at[5000]")[0].count("\n") + 1
+    assert f"in function main at program.c:{line} (the native run too)" in done.stderr
+
+
 def test_no_more_is_read_than_is_touched(tmp_path: Path) -> None:
     """Goal: a row of a table costs its frames over the bus, not the flash pages it lies on; what is
     only read is never written."""

@@ -16,13 +16,18 @@ def told(program: Path, pc: int, *, is_call: bool) -> str:
 
 
 def at(program: Path, pc: int) -> str:
-    """`file:line` of an address in a program; empty where there is no line table, or no tool."""
+    """`file:line` of an address in a program; empty where there is no line table, or no tool. An
+    optimiser may join lines: code that is of several has none, and only the file is told."""
     if shutil.which(_SYMBOLIZER) is None:
         return ""
     command = [_SYMBOLIZER, f"--obj={program}", "--output-style=GNU", hex(pc)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     place = done.stdout.splitlines()[1] if done.stdout.count("\n") > 1 else ""
     found = re.fullmatch(
-        r"(?!\?\?:)(.+:[1-9][0-9]*)(?: \(discriminator [0-9]+\))?", place.rpartition("/")[2]
+        r"(?!\?\?:)((.+):[0-9]+)(?: \(discriminator [0-9]+\))?", place.rpartition("/")[2]
     )
-    return found[1] if found else ""
+    if found is None:
+        return ""
+    return (
+        f"{found[2]} (of several lines: -O0 tells which)" if found[1].endswith(":0") else found[1]
+    )

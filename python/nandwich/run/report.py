@@ -223,7 +223,7 @@ def failure(result: Result, program: Path) -> str:
     if result.differences:
         hint = ""
         if result.virtual.report.get("heap", {}).get("refused"):
-            hint = "; virtual memory was full and malloc said so: give more --vm"
+            hint = "; virtual memory was full and malloc or mmap said so: give more --vm"
         return "not identical to native: " + "; ".join(result.differences) + hint
     outcome = result.virtual
     if not outcome.report.get("saved", True):
