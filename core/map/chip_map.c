@@ -54,6 +54,16 @@ int nw_chip_map_read(struct nw_vm_map *of, uintptr_t offset, uint8_t *to, size_t
     return NW_OK;
 }
 
+int nw_chip_map_part(struct nw_vm_map *of, uintptr_t offset, uint8_t *to, size_t n)
+{
+    struct nw_chip_map *map = (struct nw_chip_map *)of;
+    uint32_t next = map->next;
+    int result = nw_chip_map_read(of, offset, to, n);
+
+    map->next = next;
+    return result;
+}
+
 void nw_chip_map_ahead(struct nw_chip_map *map, uintptr_t offset)
 {
     struct nw_chip_req req = {.chip = map->chip};

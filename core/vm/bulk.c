@@ -186,6 +186,13 @@ NW_VM_APART int two_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_
     if (error == NW_OK) {
         error = check(vm, from, n);
     }
+    if (error == NW_OK && way == MOVE_UP && vm->mapped != NULL && nw_vm_is_plain(vm, to, n)) {
+        int done = vm->mapped->part(vm, (uint8_t *)to, from, n);
+
+        if (done <= 0) {
+            return nw_vm_report(vm, done);
+        }
+    }
     while (error == NW_OK && n > 0 && to != from) {
         struct run source;
         struct run target;

@@ -152,6 +152,8 @@ struct nw_vm_mapped {
      * source's content, if not all pages are resident. */
     int (*prepare)(struct nw_vm *vm, uint32_t unit);
     int (*store)(struct nw_vm *vm, uint32_t page); /* to its source; 1: it has none to go to */
+    /* Bytes of a page that is not resident, without it; 1: it is to come in. */
+    int (*part)(struct nw_vm *vm, uint8_t *to, uintptr_t from, size_t n);
 };
 
 /* table.c -------------------------------------------------------------------------------------- */

@@ -63,7 +63,20 @@ static int store(struct nw_vm *vm, uint32_t page)
     return NW_OK;
 }
 
-static const struct nw_vm_mapped mapped = {find, load, prepare, store};
+static int part(struct nw_vm *vm, uint8_t *to, uintptr_t from, size_t n)
+{
+    struct nw_vm_map *map = find(vm, from);
+    uint16_t frame;
+
+    if (map == NULL || map->part == NULL || nw_vm_straddles(vm, from, n) ||
+        nw_vm_look_up(vm, from, &frame)) {
+        return 1;
+    }
+    vm->error_at = from;
+    return map->part(map, from - map->address, to, n);
+}
+
+static const struct nw_vm_mapped mapped = {find, load, prepare, store, part};
 
 static int check(const struct nw_vm *vm, const struct nw_vm_map *map)
 {
@@ -72,7 +85,8 @@ static int check(const struct nw_vm *vm, const struct nw_vm_map *map)
 
     if (map->bytes == 0 || ((offset | map->bytes) & (nw_vm_map_unit(vm) - 1U)) != 0 ||
         map->kind > NW_VM_MAP_READ_ONLY || map->read == NULL ||
-        (map->kind == NW_VM_MAP_SHARED) != (map->write != NULL)) {
+        (map->kind == NW_VM_MAP_SHARED) != (map->write != NULL) ||
+        (map->kind != NW_VM_MAP_READ_ONLY && map->part != NULL)) {
         return NW_ERR_CONFIG;
     }
     if (offset > vm->bytes || map->bytes > vm->bytes - offset) {

@@ -22,6 +22,7 @@ enum {
     VERSION = 1,
     MAGIC = 0x4d4c574e, /* "NWLM" */
     ALIGNMENT = 512,    /* of each part of the file, from its start */
+    PAGE = 4096,        /* of mmap(), or a part of one */
     VOCABULARY_MAX = 4096,
     ROWS_MAX = 1 << 20,
     LAYERS_MAX = 16,
@@ -97,6 +98,13 @@ static const void *part(struct file *file, uint32_t offset, uint32_t bytes)
 {
     (void)bytes;
     return file->bytes + offset;
+}
+
+/* From `offset` on to the end some bytes are copied here and some there. */
+static void expect_copies(struct file *file, uint32_t offset)
+{
+    offset -= offset % PAGE;
+    (void)posix_madvise((void *)(file->bytes + offset), file->size - offset, POSIX_MADV_RANDOM);
 }
 #endif
 
@@ -266,6 +274,9 @@ static void open_model(struct model *model, const char *name)
     if (take_all(model) != shape->bytes) {
         fail(name, "damaged: its sizes do not agree");
     }
+    if (shape->rows > 0) {
+        expect_copies(&model->file, model->layers[0].table);
+    }
     check_texts(model);
     model->cache = malloc((size_t)(shape->layers * shape->context * 2 * shape->head));
     model->logits = malloc((size_t)shape->vocabulary * sizeof(int32_t));
@@ -365,7 +376,8 @@ static void add_row(struct model *model, int number, int32_t *stream)
     mixed = (mixed ^ mixed >> 15) * (0x27d4eb2fU + 2 * (uint32_t)number);
     uint32_t row = mixed >> 8 & (uint32_t)(model->shape.rows - 1);
     uint32_t bytes = (uint32_t)model->shape.width / 2;
-    const uint8_t *pairs = part(&model->file, layer->table + row * bytes, bytes);
+    uint8_t pairs[WIDTH_MAX / 2];
+    memcpy(pairs, part(&model->file, layer->table + row * bytes, bytes), bytes);
     for (uint32_t i = 0; i < bytes; i++) {
         stream[2 * i] += layer->levels[pairs[i] & 15];
         stream[2 * i + 1] += layer->levels[pairs[i] >> 4];

@@ -20,6 +20,7 @@ struct mapping {
     struct nw_chip_map chip; /* first: the VM knows this alone */
     struct mapping *next;
     size_t bytes; /* as wanted, in whole pages of mmap() */
+    uintptr_t random_begin, random_end; /* in the mapping: read in parts, as advised */
     uint8_t is_closed;
     uint8_t is_anonymous;
 };
@@ -43,6 +44,17 @@ static int map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t
         return NW_ERR_RANGE;
     }
     return nw_chip_map_read(map, offset, to, n);
+}
+
+/* Some bytes where the program told that it reads at random. */
+static int map_part(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n)
+{
+    const struct mapping *mapping = (const struct mapping *)map;
+
+    return offset - mapping->random_begin < mapping->random_end - mapping->random_begin &&
+                   mapping->chip.offset + offset < mapping->chip.bytes
+               ? nw_chip_map_part(map, offset, to, n)
+               : 1;
 }
 
 /* Where the host has put a file: 0, or errno. */
@@ -97,6 +109,9 @@ NW_LIBC(void *, mmap,
             (protection & PROT_WRITE) != 0 ? NW_VM_MAP_PRIVATE : NW_VM_MAP_READ_ONLY;
         mapping->is_closed = protection == PROT_NONE;
         mapping->is_anonymous = (flags & MAP_ANONYMOUS) != 0;
+        if ((protection & PROT_WRITE) == 0 && !mapping->is_closed && !mapping->is_anonymous) {
+            mapping->chip.map.part = map_part;
+        }
         error = mapping->is_anonymous ? 0 : find_file(mapping, file, offset);
     }
     if (error == 0) {
@@ -138,8 +153,9 @@ NW_LIBC(int, msync, (void *address, size_t bytes, int flags))
     return map_sync(address, flags);
 }
 
-/* Of a whole mapping, or of no file: what is not mapped is not told here. */
-static int advise(const void *address, int advice)
+/* What is read at random may be a part of a mapping, all else is of a whole one. What is not mapped
+ * is not told here. */
+static int advise(const void *address, size_t bytes, int advice)
 {
     struct mapping *mapping = mappings;
     int error = map_advice(address, advice);
@@ -154,23 +170,29 @@ static int advise(const void *address, int advice)
     if (mapping == NULL) {
         return 0;
     }
+    uintptr_t begin = (uintptr_t)address - mapping->chip.map.address;
     switch (advice) {
-    case MADV_NORMAL: mapping->chip.advice = NW_CHIP_MAP_NORMAL; break;
-    case MADV_RANDOM: mapping->chip.advice = NW_CHIP_MAP_RANDOM; break;
-    case MADV_SEQUENTIAL: mapping->chip.advice = NW_CHIP_MAP_SEQUENTIAL; break;
-    case MADV_WILLNEED:
-        nw_chip_map_ahead(&mapping->chip, (uintptr_t)address - mapping->chip.map.address);
+    case MADV_RANDOM:
+        mapping->random_begin = begin;
+        mapping->random_end = begin + map_up(bytes, MAP_PAGE);
+        if (begin > 0 || mapping->random_end < mapping->bytes) {
+            return 0;
+        }
+        mapping->chip.advice = NW_CHIP_MAP_RANDOM;
         break;
-    default: break;
+    case MADV_WILLNEED: nw_chip_map_ahead(&mapping->chip, begin); break;
+    default:
+        mapping->random_end = mapping->random_begin;
+        mapping->chip.advice =
+            advice == MADV_SEQUENTIAL ? NW_CHIP_MAP_SEQUENTIAL : NW_CHIP_MAP_NORMAL;
     }
     return 0;
 }
 
 NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
 {
-    int error = advise(address, advice);
+    int error = advise(address, bytes, advice);
 
-    (void)bytes;
     if (error != 0) {
         errno = error;
         return -1;
@@ -180,8 +202,7 @@ NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
 
 NW_LIBC(int, posix_madvise, (void *address, size_t bytes, int advice))
 {
-    (void)bytes;
-    return advise(address, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
+    return advise(address, bytes, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
 }
 
 NW_LIBC(int, open, (const char *path, int flags, ...))

@@ -32,6 +32,7 @@ struct mapping {
     struct nw_vm_map map; /* first: the VM knows this alone */
     struct mapping *next;
     struct hole *holes;
+    uintptr_t random_begin, random_end; /* in the mapping: read in parts, as advised */
     int file; /* -1: none */
     uint64_t offset;
     dev_t device;
@@ -142,6 +143,16 @@ static int map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t
     return NW_OK;
 }
 
+/* Some bytes where the program told that it reads at random. */
+static int map_part(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n)
+{
+    const struct mapping *mapping = (const struct mapping *)map;
+
+    return offset - mapping->random_begin < mapping->random_end - mapping->random_begin
+               ? map_read(map, offset, to, n)
+               : 1;
+}
+
 /* A page, as far as the file reaches. */
 static int map_write(struct nw_vm_map *map, uintptr_t offset, const uint8_t *from, size_t n)
 {
@@ -208,6 +219,7 @@ static struct mapping *new_mapping(int protection, int flags)
                                 ? NW_VM_MAP_SHARED
                                 : NW_VM_MAP_PRIVATE;
         mapping->map.write = mapping->map.kind == NW_VM_MAP_SHARED ? map_write : NULL;
+        mapping->map.part = mapping->map.kind == NW_VM_MAP_READ_ONLY ? map_part : NULL;
     }
     return mapping;
 }
@@ -429,11 +441,18 @@ static void forget_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
     }
 }
 
-static void leave_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
+static void random_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
 {
-    (void)mapping;
-    (void)begin;
-    (void)end;
+    mapping->random_begin = begin;
+    mapping->random_end = end;
+}
+
+/* The pages of what was told to be random come in again. */
+static void usual_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
+{
+    if (begin < mapping->random_end && mapping->random_begin < end) {
+        mapping->random_end = mapping->random_begin;
+    }
 }
 
 static int advise(void *address, size_t bytes, int advice)
@@ -442,11 +461,12 @@ static int advise(void *address, size_t bytes, int advice)
         return EINVAL;
     }
     switch (advice) {
-    case MADV_NORMAL:
     case MADV_RANDOM:
+        return over((uintptr_t)address, bytes, random_part) ? 0 : ENOMEM;
+    case MADV_NORMAL:
     case MADV_SEQUENTIAL:
     case MADV_WILLNEED:
-        return over((uintptr_t)address, bytes, leave_part) ? 0 : ENOMEM;
+        return over((uintptr_t)address, bytes, usual_part) ? 0 : ENOMEM;
     case MADV_DONTNEED:
         return over((uintptr_t)address, bytes, forget_part) ? 0 : ENOMEM;
     default:

@@ -49,6 +49,31 @@ def program(folder: Path, body: str) -> Path:
     return source
 
 
+def test_a_copy_out_of_a_random_part_reads_its_bytes(tmp_path: Path) -> None:
+    """Goal: pages come in before the advice, outside its part, and when it is taken back."""
+    (tmp_path / "data").write_bytes(bytes(i * 7 & 255 for i in range(20_000)))
+    source = program(
+        tmp_path,
+        """    int file = open("data", O_RDONLY);
+    char *at = mmap(NULL, 20000, PROT_READ, MAP_PRIVATE, file, 0), row[40];
+    size_t bytes = (size_t)count * 10;
+    for (int round = 0; round < 3; round++) {
+        if (round > 0) {
+            madvise(at + 4096, 8192, round == 1 ? MADV_RANDOM : MADV_NORMAL);
+        }
+        for (size_t from = 1024; from < 16384; from += 2048) {
+            memcpy(row, at + from + 512 * (size_t)round, bytes);
+            printf("%d %d\\n", row[0], row[bytes - 1]);
+        }
+    }
+    return 0;""",
+    )
+    done, value = ran(tmp_path, source)
+    assert done.returncode == 0, done.stderr
+    assert value["vm"]["mapped"] == 8 + 4 + 8
+    assert value["mapped"]["bytes_read"] == (8 + 4 + 8) * 512 + 4 * 10
+
+
 @pytest.mark.parametrize(
     ("frame", "ram", "seeds"), [("256", "16K", 8), ("2K", "96K", 4), ("4K", "128K", 4)]
 )

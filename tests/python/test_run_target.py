@@ -588,6 +588,40 @@ def test_a_mapped_file_is_read_in_parts(target: str, tmp_path: Path) -> None:
     assert value["vm"]["writebacks"] < 10
 
 
+@pytest.mark.parametrize(
+    ("target", "chip"),
+    [
+        ("cortex-m3", "W25N01GV"),
+        ("cortex-m3", "W25Q128JV"),
+        ("cortex-m3", "K9F1G08U0A"),
+        ("rv32", "W25N01GV"),
+    ],
+)
+def test_rows_are_copied_without_their_pages(target: str, chip: str, tmp_path: Path) -> None:
+    """Goal: of what is advised to be random a row goes over the bus, and no page comes in."""
+    table = tmp_path / "table"
+    table.write_bytes(bytes(i * i >> 5 & 255 for i in range(300_000)))
+    value = _json(
+        _EXAMPLES / "llm" / "rows.c",
+        "--vm",
+        "1M",
+        "--chip",
+        chip,
+        "--",
+        table,
+        "33",
+        "200",
+        target=target,
+    )
+    assert value["identical"] is True
+    over_ends = sum(
+        i * 2654435761 % 2**32 % (300_000 // 33) * 33 % 512 > 512 - 33 for i in range(200)
+    )
+    assert 0 < value["vm"]["mapped"] <= 2 * over_ends
+    if chip == "W25N01GV":  # 4 bytes of command, 3 a question of status, 4 and the data
+        assert value["flash"]["bus_bytes"] < 200 * (33 + 20) + 2 * over_ends * (512 + 40) + 20_000
+
+
 @pytest.mark.parametrize("guards", ["inline", "outline"])
 def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path, guards: str) -> None:
     """Goal: the line is that of the store, though lines before it are of the same block."""

@@ -117,6 +117,19 @@ static void the_next_page_is_asked_for(void **state)
     assert_int_equal(asks, 1);
 }
 
+static void a_part_leaves_the_order(void **state)
+{
+    uint8_t found[32];
+
+    (void)state;
+    expect(0, 256);
+    assert_int_equal(nw_chip_map_part(&map.map, 1100, found, sizeof found), NW_OK);
+    assert_memory_equal(found, content + FIRST * PAGE + 1100, sizeof found);
+    assert_int_equal(bytes_read, 256U + sizeof found);
+    expect(256, 256);
+    assert_int_equal(asked, FIRST + 1U);
+}
+
 static void advice(void **state)
 {
     (void)state;
@@ -159,6 +172,7 @@ int main(void)
         cmocka_unit_test_setup(content_and_zeros_behind, begin),
         cmocka_unit_test_setup(an_error_of_the_chip, begin),
         cmocka_unit_test_setup(the_next_page_is_asked_for, begin),
+        cmocka_unit_test_setup(a_part_leaves_the_order, begin),
         cmocka_unit_test_setup(advice, begin),
         cmocka_unit_test_setup(a_read_of_its_own, begin),
     };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: a map shows its source until it is written to; private writes go to the device and shared
 // ones to the source, whatever leaves when; a read-only map is never written, and each way to store
-// to it is refused with nothing changed; a fault reads a frame of the source and no more.
+// to it is refused with nothing changed; a fault reads a frame of the source and no more, and a
+// move out of a page that is not resident reads its own bytes where the map takes it.
 // ctest: quick
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,6 +62,12 @@ static int source_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, siz
     return NW_OK;
 }
 
+/* Every second 256 bytes are read in parts. */
+static int source_part(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n)
+{
+    return offset % 512U < 256U ? source_read(map, offset, to, n) : 1;
+}
+
 static int source_write(struct nw_vm_map *map, uintptr_t offset, const uint8_t *from, size_t n)
 {
     struct source *to = source_of(map);
@@ -102,6 +109,7 @@ static void begin(uint16_t sector, uint8_t policy)
                                       .bytes = MAP_BYTES,
                                       .read = source_read,
                                       .write = kind == NW_VM_MAP_SHARED ? source_write : NULL,
+                                      .part = kind == NW_VM_MAP_READ_ONLY ? source_part : NULL,
                                       .kind = (uint8_t)kind};
         assert_int_equal(nw_vm_map(&rig.vm, &one->map), NW_OK);
     }
@@ -240,6 +248,35 @@ static void test_a_fault_reads_a_frame(void **state)
     rig_stop(&rig);
 }
 
+static void test_a_move_reads_a_part(void **state)
+{
+    struct source *from = &source[NW_VM_MAP_READ_ONLY];
+    uint8_t found[FRAME];
+
+    (void)state;
+    begin(256, NW_VM_CLOCK);
+    assert_int_equal(nw_vm_read(&rig.vm, found, from->map.address + 70U, 10), NW_OK);
+    assert_memory_equal(found, from->bytes + 70, 10);
+    assert_int_equal(from->read, 10);
+    assert_int_equal(rig.vm.stats.faults, 0);
+    /* Over the end of a page, where the map wants pages, and into virtual memory: pages come in. */
+    assert_int_equal(nw_vm_read(&rig.vm, found, from->map.address + 124U, 8), NW_OK);
+    assert_memory_equal(found, from->bytes + 124, 8);
+    assert_int_equal(nw_vm_read(&rig.vm, found, from->map.address + 300U, 8), NW_OK);
+    assert_int_equal(nw_vm_move(&rig.vm, RIG_BASE, from->map.address + 200U, 8), NW_OK);
+    assert_int_equal(rig.vm.stats.mapped, 4);
+    assert_int_equal(from->read, 10U + 4U * FRAME);
+    /* A resident page has its bytes already. */
+    assert_int_equal(nw_vm_read(&rig.vm, found, from->map.address + 70U, 10), NW_OK);
+    assert_memory_equal(found, from->bytes + 70, 10);
+    assert_int_equal(from->read, 10U + 4U * FRAME);
+    from->fails = 1;
+    assert_int_equal(nw_vm_read(&rig.vm, found, from->map.address + 530U, 2), NW_ERR_IO);
+    assert_int_equal(rig.error, NW_ERR_IO);
+    assert_int_equal(rig.error_at, from->map.address + 530U);
+    rig_stop(&rig);
+}
+
 static void test_what_is_synced(void **state)
 {
     struct nw_vm_map *map = &source[NW_VM_MAP_SHARED].map;
@@ -299,6 +336,9 @@ static void test_wrong_maps_are_refused(void **state)
     map.kind = NW_VM_MAP_SHARED;
     assert_int_equal(nw_vm_map(&rig.vm, &map), NW_ERR_CONFIG);
     map.kind = NW_VM_MAP_PRIVATE;
+    map.part = source_part;
+    assert_int_equal(nw_vm_map(&rig.vm, &map), NW_ERR_CONFIG);
+    map.part = NULL;
     map.address = RIG_BASE + SIZE - 256U;
     map.bytes = 512;
     assert_int_equal(nw_vm_map(&rig.vm, &map), NW_ERR_RANGE);
@@ -319,6 +359,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_byte_is_what_was_last_written),
         cmocka_unit_test(test_a_fault_reads_a_frame),
+        cmocka_unit_test(test_a_move_reads_a_part),
         cmocka_unit_test(test_what_is_synced),
         cmocka_unit_test(test_a_source_that_fails),
         cmocka_unit_test(test_wrong_maps_are_refused),

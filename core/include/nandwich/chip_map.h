@@ -9,7 +9,7 @@
  * next page while the processor works. Ahead is read where the last bytes of a page were asked for
  * and the bytes before them had been asked for last, or always or never by `advice`.
  *
- * COST. RAM: sizeof(struct nw_chip_map), 56 bytes on a Cortex-M. A read of the chip for each page
+ * COST. RAM: sizeof(struct nw_chip_map), 60 bytes on a Cortex-M. A read of the chip for each page
  * that a frame touches.
  */
 #ifndef NANDWICH_CHIP_MAP_H
@@ -44,6 +44,10 @@ struct nw_chip_map {
 
 /* For map.read. What the chip answers when it is an error; repaired bits are none. */
 int nw_chip_map_read(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n);
+
+/* For map.part, of a map that is read only: these bytes alone. What is read ahead goes on as if
+ * they had not been read. */
+int nw_chip_map_part(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n);
 
 /* The page with this offset of the map is asked for now. Nothing happens behind the content, or
  * where ahead is NULL; an error shows when the page is read. */

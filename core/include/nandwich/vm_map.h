@@ -10,9 +10,10 @@
  * NW_ERR_READ_ONLY for panic; its pages are never written anywhere.
  *
  * COST. A fault reads frame_bytes of the source, no more: where these are less than a page of a
- * flash chip, so much less goes over the bus. The first write-back of a private page reads the
- * other pages of its unit (sector or frame, the larger) that are not resident. Every fault and
- * write-back looks through the maps.
+ * flash chip, so much less goes over the bus. A map with `part` may be read in less: nw_vm_move()
+ * (memcpy() of a program) asks it for what lies on a page that is not resident. The first
+ * write-back of a private page reads the other pages of its unit (sector or frame, the larger) that
+ * are not resident. Every fault and write-back looks through the maps.
  */
 #ifndef NANDWICH_VM_MAP_H
 #define NANDWICH_VM_MAP_H
@@ -39,6 +40,9 @@ struct nw_vm_map {
     int (*read)(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n);
     /* The same to the source, a whole page; of a shared map, else NULL. */
     int (*write)(struct nw_vm_map *map, uintptr_t offset, const uint8_t *from, size_t n);
+    /* Of a read-only map, or NULL: n bytes of a page that is not resident, for a move into plain
+     * memory, without a frame for the page. NW_OK, an error, or 1: the page is to come in. */
+    int (*part)(struct nw_vm_map *map, uintptr_t offset, uint8_t *to, size_t n);
     uint8_t kind;      /* enum nw_vm_map_kind */
     struct nw_vm_map *next; /* the VM's */
 };
