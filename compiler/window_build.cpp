@@ -221,7 +221,11 @@ void Builder::moveOut(BasicBlock *Entry, ArrayRef<BasicBlock *> Exits)
     CodeExtractor Extractor(Region.getArrayRef(), nullptr, false, nullptr, nullptr, nullptr,
                             false, false, nullptr, "strips");
     if (Function *Strips = Extractor.extractCodeRegion(CodeExtractorAnalysisCache(F))) {
+        Strips->removeFnAttr(Attribute::AlwaysInline);
+        Strips->removeFnAttr("interrupt"); // it is called, and returns as functions do
+        Strips->removeFnAttr("signal");
         Strips->addFnAttr(Attribute::NoInline);
+        Strips->setSection(F.getSection());
         if (P.Entries) {
             Strips->setEntryCount(*P.Entries / (OftenWhole + 1));
         }

@@ -97,6 +97,13 @@ bool Windows::choose(Loop &L)
     return true;
 }
 
+// A loop with several exits may leave before it looks at its bound or an address, which then need
+// not have a value; tests in front of it look at them.
+Value *settled(IRBuilder<> &B, Value *V, const Loop &L)
+{
+    return L.getExitingBlock() != nullptr || isa<Constant>(V) ? V : B.CreateFreeze(V);
+}
+
 // What the strips reckon with, in front of the loop. False: it cannot be had there.
 bool Windows::makeValues(WindowPlan &P)
 {
@@ -112,8 +119,9 @@ bool Windows::makeValues(WindowPlan &P)
     }
     if (P.Turns != nullptr && Expander.isSafeToExpandAt(P.Turns, At)) {
         Value *Turns = Expander.expandCodeFor(P.Turns, nullptr, At);
+        IRBuilder<> B(At);
 
-        P.TurnsValue = IRBuilder<>(At).CreateZExt(Turns, Word);
+        P.TurnsValue = settled(B, B.CreateZExt(Turns, Word), *P.L);
     } else {
         P.Whole = false;
         P.Least = 0;
@@ -126,7 +134,8 @@ bool Windows::makeValues(WindowPlan &P)
         Value *Start = Expander.expandCodeFor(S.Start, nullptr, At);
 
         Start = Start->getType()->isPointerTy() ? B.CreatePtrToInt(Start, Word) : Start;
-        S.First = B.CreateAdd(Start, ConstantInt::get(Word, uint64_t(S.Low), true), "first");
+        Start = B.CreateAdd(Start, ConstantInt::get(Word, uint64_t(S.Low), true), "first");
+        S.First = settled(B, Start, *P.L);
         S.Slot = Next;
         Next = (Next + options().Slots - 1) % options().Slots;
     }

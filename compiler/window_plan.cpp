@@ -80,7 +80,8 @@ bool WindowPlanner::addStream(WindowPlan &P, Instruction &I, Value *Pointer, uin
     int64_t Frame = options().FrameBytes, Low = 0, High = int64_t(Bytes), Offset = 0, Step = 0;
     const SCEV *S = flatten(SE.getSCEV(Pointer), *P.L, Low, High);
 
-    if (S == nullptr || High - Low > std::max<int64_t>(Frame / 8, int64_t(Bytes))) {
+    if (S == nullptr || High - Low > std::max<int64_t>(Frame / 8, int64_t(Bytes)) ||
+        High - Low > Frame) { // a vector may be wider than a page
         return false;
     }
     if (const auto *Walk = dyn_cast<SCEVAddRecExpr>(S)) {

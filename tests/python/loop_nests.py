@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random loop nests, for the page windows: strides, early exits, aliasing streams, straddling.
 
-`program(seed)` is a C program of several nests over a few arrays; it prints a checksum after each,
-and how far early exits came. Nothing in it is undefined, nor depends on where memory lies.
+`program` makes a C program of several nests over a few arrays, and of small loops that are entered
+often; it prints a checksum after each, and how far early exits came. Nothing in it is undefined,
+nor depends on where memory lies.
 """
 
 import random
@@ -196,7 +197,55 @@ def _search(rng: random.Random, number: int) -> list[str]:
     ]
 
 
-def program(seed: int, nests: int = 12) -> str:
+def _short(rng: random.Random, number: int) -> list[str]:
+    """A small loop in a function that is called often, with another start and length each time."""
+    most = rng.choice((5, 12, 40))
+    given, places = [], []
+    for name in "pq":
+        kind = rng.choice(TYPES)
+        array, room = _array(rng, kind)
+        step, offset = rng.choice((-2, -1, 0, 1, 1, 1, 2, 3)), rng.randrange(3)
+        reach = abs(step) * (most - 1) + offset + 1
+        first = reach - 1 - offset if step < 0 else 0
+        unaligned = "_u" if "odd" in array else ""
+        given.append((f"{kind}{unaligned} *{name}", f"{array} + {first}", room - reach + 1))
+        places.append(f"{name}[{step} * (long)i + {offset}]")
+    a, b = places
+    body = rng.sample(
+        (
+            f"s = s * 31 + {a};",
+            f"s += {a} * (uint64_t){b};",
+            f"{b} = {a} + i;",
+            f"{a} ^= (uint8_t)s;",
+            f"if ({b} % 16 == 7) {{ break; }}",
+            f"if ({a} % 16 == 9) {{ return s; }}",
+        ),
+        rng.randrange(1, 4),
+    )
+    count = rng.choice(("int", "long", "unsigned", "uint64_t", "uint8_t"))
+    walk = rng.choice(("i = 0; i < n; i++", "i = 0; i < n; i++", "i = n; i-- > 0;"))
+    starts = [f"i * {rng.randrange(1, 2000)} % {rooms}" for _, _, rooms in given]
+    return [
+        f"static __attribute__((noinline)) uint64_t s{number}({given[0][0]}, {given[1][0]}, int m)",
+        "{",
+        "    uint64_t s = m;",
+        f"    {count} n = ({count})m;",
+        f"    for ({count} {walk}) {{ {' '.join(body)} }}",
+        "    return s;",
+        "}",
+        f"static void short{number}(void)",
+        "{",
+        "    for (int i = 0; i < 300; i++) {",
+        f"        total = total * 5 + s{number}({given[0][1]} + {starts[0]},",
+        f"            {given[1][1]} + {starts[1]}, i % {most + 1});",
+        "    }",
+        f'    tell("short {number}");',
+        "}",
+        "",
+    ]
+
+
+def program(seed: int, nests: int, shorts: int) -> str:
     """The text of one program."""
     rng = random.Random(seed)
     text = _HEAD.format(
@@ -206,6 +255,9 @@ def program(seed: int, nests: int = 12) -> str:
     lines += [f"typedef {one} __attribute__((aligned(1))) {one}_u;" for one in TYPES[1:]]
     for number in range(nests):
         lines += _search(rng, number) if rng.random() < 0.15 else _nest(rng, number)
+    rng = random.Random(f"{seed} short")  # what seeds made before these were added stays as it is
+    for number in range(shorts):
+        lines += _short(rng, number)
     lines += [
         "int main(int argc, char **argv)",
         "{",
@@ -213,6 +265,7 @@ def program(seed: int, nests: int = 12) -> str:
         "    pad0[0] = pad1[0] = 1;",
         f"    fill({seed}u);",
         *(f"    nest{number}(argc);" for number in range(nests)),
+        *(f"    short{number}();" for number in range(shorts)),
         "    return (int)(total & 0) + pad0[0] - pad1[0];",
         "}",
     ]

@@ -120,6 +120,31 @@ done:
   ret i32 %t
 }
 
+; A handler that is always inlined, in a section of its own: of these only the section holds for its
+; strips. The loop may leave before anyone looks at its bound or an address, which then need no value.
+define i32 @handler(ptr %p, i64 %n) alwaysinline "interrupt"="IRQ" "signal" "target-cpu"="x86-64" section ".fast" {
+; CHECK-LABEL: define i32 @handler(
+; CHECK:         %[[BOUND:.*]] = freeze i64
+; CHECK:         freeze i64 %first
+; CHECK:         call i64 @llvm.umin.i64(i64 %[[BOUND]], i64 512)
+; CHECK:         call void @handler.strips(
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %more ]
+  %q = getelementptr i8, ptr %p, i64 %i
+  %v = load i8, ptr %q, align 1
+  %is = icmp eq i8 %v, 7
+  br i1 %is, label %done, label %more
+more:
+  %next = add i64 %i, 1
+  %on = icmp ult i64 %next, %n
+  br i1 %on, label %loop, label %done
+done:
+  %r = phi i32 [ 1, %loop ], [ 0, %more ]
+  ret i32 %r
+}
+
 ; Fewer than eight iterations, for one stream of one access: the latch goes back once less.
 ; CHECK-LABEL: define internal void @sum.strips(
 ; CHECK:         %short = icmp ult i64 %{{.*}}, 7
@@ -131,5 +156,7 @@ done:
 ; CHECK:       nw.strip:
 ; CHECK:       nw.hold:
 
+; CHECK:       define internal void @handler.strips({{.*}}) #[[OF_STRIPS:[0-9]+]] section ".fast"
+; CHECK:       attributes #[[OF_STRIPS]] = { noinline "target-cpu"="x86-64" }
 ; CHECK:       ![[EVEN]] = !{!"branch_weights", i32 524288, i32 524288}
 ; CHECK:       ![[SHORT]] = !{!"branch_weights", i32 786432, i32 262144}

@@ -14,6 +14,15 @@ static v16 sixteens[9];
 static float floats[300];
 static struct { char c; float f[4]; } crooked[30];
 
+/* Both stand still in a loop: what is wider than a page has no window. */
+static __attribute__((noinline)) void spread(uint8_t *to, const v8 *from, v16 *sum, int n)
+{
+    for (int i = 0; i < n; i++) {
+        to[i] = (uint8_t)((*from)[i % 8] + i);
+        *sum += to[i];
+    }
+}
+
 int main(void)
 {
     uint32_t sum = 0;
@@ -40,6 +49,9 @@ int main(void)
         sixteens[i] = sixteens[i - 1] + i;
         sixteens[i][5] ^= 3;
     }
+    for (int i = 0; i < 2000; i += 37) {
+        spread(bytes + i, &eights[i % 40], &sixteens[i % 9], i % 48);
+    }
     for (int i = 0; i < 300; i++) {
         floats[i] = (float)i / 4;
     }
@@ -54,6 +66,9 @@ int main(void)
     }
     for (int i = 0; i < 300; i++) {
         sum = sum * 31 + (uint32_t)floats[i];
+    }
+    for (int i = 0; i < 9; i++) {
+        sum = sum * 31 + (uint32_t)sixteens[i][15];
     }
     printf("%08x %d %d %g\n", sum, eights[39][7], sixteens[8][5], (double)crooked[29].f[3]);
     return 0;
