@@ -66,8 +66,8 @@ def test_logger_keeps_what_it_acknowledged(folder: Path, runner: Path) -> None:
     """Goal: power cut at any instruction takes no record that the logger said it kept, and all
     records are there once, in order, with the sensor's value of their moment."""
     image = firmware.build(firmware.LOGGER, folder)
-    cuts = some_cuts(26_000_000, 2_400_000, 40)
-    run = firmware.run(runner, image, firmware.LOGGER, 12_000_000, last=".d", cuts=cuts)
+    cuts = some_cuts(30_000_000, 2_400_000, 40)
+    run = firmware.run(runner, image, firmware.LOGGER, 20_000_000, last=".d", cuts=cuts)
     check_promises(run)
     assert len(run.starts) == 41 + 1
     found = last_number(run.starts[-1], "found")
@@ -77,7 +77,8 @@ def test_logger_keeps_what_it_acknowledged(folder: Path, runner: Path) -> None:
     # One or two more were written between the start and the command.
     assert [int(words[1]) for words in shown] == list(range(len(shown)))
     assert found <= len(shown) <= found + 3
-    assert all(int(words[3]) == int(words[2]) * 37 % 4096 for words in shown)
+    for _, _, moment, value in shown:  # a tick may come between the two
+        assert int(value) in [(int(moment) + late) * 37 % 4096 for late in (0, 1)]
 
 
 def test_logger_wants_a_format_of_its_own(folder: Path, runner: Path) -> None:
