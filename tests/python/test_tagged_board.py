@@ -110,9 +110,9 @@ def test_costs() -> None:
 
 
 def test_against_the_paper() -> None:
-    """Goal: faults that write a page take what V-T2 says on the document's node, not so at the speed
-    of our own bus. A page that is only read, at the document's time for it, is not judged. V-RAM is
-    short by the counters alone."""
+    """Goal: faults that write a page take what V-T2 says on the document's node, not so at the
+    speed of our own bus. A page that is only read, at the document's time for it, is not judged.
+    V-RAM is short by the counters alone."""
     found = {answer.part: answer for answer in board.latencies.run(True).answers}
     assert [name for name in found if found[name].holds] == ["to_buffer", "flush"]
     assert [found[name].verdict for name in ("buffer", "flash")] == ["not judged"] * 2
