@@ -22,11 +22,11 @@ def invoke(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["run", *map(str, arguments)])
 
 
-def run_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
+def run_json(*arguments: str | Path, code: int = 0, schema: str = "run-1") -> dict[str, Any]:
     result = invoke("--json", "-", *arguments)
     assert result.exit_code == code, result.output
     value: dict[str, Any] = json.loads(result.stdout)
-    validate("run-1", value)
+    validate(schema, value)
     return value
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import third_party
+from runs import own_cache as own_cache
 
 from lab import database
 from lab.device import boards
@@ -17,12 +18,6 @@ from nandwich import paths
 assert paths.CHECKOUT is not None
 _ROWS = 65_000  # 4 MB
 _OPTIONS = ("-O0", "--guards", "outline", "--ram", "64K", "--once")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in test_run: one cache for the session, away from the user's."""
-    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
 
 
 @pytest.fixture

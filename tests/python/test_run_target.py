@@ -3,14 +3,14 @@
 the instruction, with one clear sentence for what cannot be."""
 
 import contextlib
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from schemas import validate
+from board_runs import EXAMPLES, invoke, needs_boards, run_json
+from click.testing import CliRunner
+from runs import own_cache as own_cache
+from runs import write_program
 from time_limit import time_limit
 
 from lab import processors
@@ -18,42 +18,10 @@ from lab.device import avr, boards, parts
 from nandwich import paths
 from nandwich.cli.main import main
 
-assert paths.CHECKOUT is not None
-_EXAMPLES = paths.CHECKOUT / "examples"
 _TIGHT = ("--ram", "16K", "--vm", "1M")
 _OWNERS = ("program", "guards", "run_time", "layer", "driver", "wrappers", "library", "board")
 
-pytestmark = pytest.mark.skipif(
-    any(board.missing() for board in boards.BOARDS.values()),
-    reason=f"not installed: {[board.missing() for board in boards.BOARDS.values()]}",
-)
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in test_run: one cache for the session, away from the user's."""
-    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
-
-
-def _invoke(source: str | Path, *arguments: str | Path, target: str = "cortex-m3") -> Result:
-    words = ["run", str(source), "--target", target, *map(str, arguments)]
-    return CliRunner().invoke(main, words)
-
-
-def _json(
-    source: str | Path, *arguments: str | Path, target: str = "cortex-m3", code: int = 0
-) -> dict[str, Any]:
-    result = _invoke(source, "--json", "-", *arguments, target=target)
-    assert result.exit_code == code, result.output
-    value: dict[str, Any] = json.loads(result.stdout)
-    validate("run-target-1", value)
-    return value
-
-
-def _program(folder: Path, text: str) -> Path:
-    source = folder / "program.c"
-    source.write_text(text)
-    return source
+pytestmark = needs_boards
 
 
 @pytest.mark.parametrize("target", boards.BOARDS)
@@ -62,8 +30,8 @@ def test_sort_adds_up_and_repeats(target: str) -> None:
     has one owner, and a second run takes exactly as many."""
     small = target == "atmega128"  # whose long formats draw warnings, and whose frames take 1 KB
     options = ("-w", "--", "merge", "300") if small else (*_TIGHT, "--", "merge", "5000")
-    arguments = (_EXAMPLES / "sort.c", *options)
-    value, again = _json(*arguments, target=target), _json(*arguments, target=target)
+    arguments = (EXAMPLES / "sort.c", *options)
+    value, again = run_json(*arguments, target=target), run_json(*arguments, target=target)
     counts, size, flash = value["instructions"], value["bytes"], value["flash"]
     assert value["identical"] is True
     assert counts["total"] == sum(counts[name] for name in _OWNERS)
@@ -90,7 +58,7 @@ def test_sort_adds_up_and_repeats(target: str) -> None:
 
 @pytest.mark.parametrize("target", boards.BOARDS)
 def test_the_table_of_hello(target: str) -> None:
-    result = _invoke(_EXAMPLES / "hello.c", target=target)
+    result = invoke(EXAMPLES / "hello.c", target=target)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("hello from flash, time 1\n")
     assert "identical to native" in result.stdout
@@ -106,8 +74,8 @@ def test_a_picture_is_as_on_the_host(tmp_path: Path) -> None:
                    for channel in range(3))  # fmt: skip
     Image.frombytes("RGB", (64, 48), pixels).save(tmp_path / "in.jpg", "JPEG", quality=90)
     here, there = tmp_path / "here.bmp", tmp_path / "there.bmp"
-    source = _EXAMPLES / "jpeg2bmp.c"
-    value = _json(source, "--", tmp_path / "in.jpg", there)
+    source = EXAMPLES / "jpeg2bmp.c"
+    value = run_json(source, "--", tmp_path / "in.jpg", there)
     assert value["identical"] is True
     assert value["files"] == [str(there)]
     host = ["run", str(source), "--once", "-q", "--", str(tmp_path / "in.jpg"), str(here)]
@@ -118,7 +86,7 @@ def test_a_picture_is_as_on_the_host(tmp_path: Path) -> None:
 def test_instructions_are_exact(tmp_path: Path) -> None:
     """Goal: 500 more rounds of a loop of known length are so many instructions more, those of an IT
     block whose condition fails included (unicorn's own hook of instructions passes these over)."""
-    source = _program(
+    source = write_program(
         tmp_path,
         r"""
         #include <stdlib.h>
@@ -132,7 +100,7 @@ def test_instructions_are_exact(tmp_path: Path) -> None:
         }
         """,
     )
-    few, many = (_json(source, "--no-native", "--", rounds) for rounds in ("1200", "1700"))
+    few, many = (run_json(source, "--no-native", "--", rounds) for rounds in ("1200", "1700"))
     assert few["identical"] is None
     assert few["instructions"]["guards"] is None
     assert many["instructions"]["program"] - few["instructions"]["program"] == 500 * 6
@@ -145,7 +113,7 @@ def test_instructions_are_exact(tmp_path: Path) -> None:
 def test_files_stdin_and_status(tmp_path: Path) -> None:
     """Goal: both runs read the whole of stdin and the file as it was; what stays is what one run
     leaves; the program's exit status is told."""
-    source = _program(
+    source = write_program(
         tmp_path,
         r"""
         #include <stdio.h>
@@ -211,7 +179,7 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
-    result = _invoke(_EXAMPLES / "hello.c", "--no-native", *arguments)
+    result = invoke(EXAMPLES / "hello.c", "--no-native", *arguments)
     assert result.exit_code == 2, result.output
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
@@ -233,7 +201,7 @@ def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
     ],
 )
 def test_what_cannot_be_on_a_mote(arguments: list[str], said: str) -> None:
-    result = _invoke(_EXAMPLES / "hello.c", "--no-native", *arguments, target="atmega128")
+    result = invoke(EXAMPLES / "hello.c", "--no-native", *arguments, target="atmega128")
     assert result.exit_code == 2, result.output
     assert said in result.stderr
 
@@ -254,7 +222,7 @@ def test_what_a_part_can_do_is_told(target: str, chip: str, fault: str) -> None:
     driver waited; each in one sentence on each processor, and nothing has run."""
     part = parts.PARTS[chip]
     words = ("--no-native", "--chip", part.name, "--fault", fault)
-    result = _invoke(_EXAMPLES / "hello.c", *words, target=target)
+    result = invoke(EXAMPLES / "hello.c", *words, target=target)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
@@ -274,7 +242,7 @@ def test_each_part_runs_on_a_board(name: str) -> None:
     is in no table of the driver, a NOR, and a parallel NAND that repairs no bits hold a program's
     memory, each at its own times."""
     part = parts.PARTS[name]
-    value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--chip", name.lower(), "--", "merge", "3000")
+    value = run_json(EXAMPLES / "sort.c", *_TIGHT, "--chip", name.lower(), "--", "merge", "3000")
     flash = value["flash"]
     assert value["identical"] is True
     assert value["violations"] == 0
@@ -288,14 +256,14 @@ def test_each_part_runs_on_a_board(name: str) -> None:
 @pytest.mark.parametrize("chip", ["MT29F4G01ABAFD", "W25Q128JV", "K9F1G08U0A"])
 def test_another_processor_has_other_parts(chip: str) -> None:
     arguments = (*_TIGHT, "--chip", chip, "--", "merge", "3000")
-    value = _json(_EXAMPLES / "sort.c", *arguments, target="rv32")
+    value = run_json(EXAMPLES / "sort.c", *arguments, target="rv32")
     assert value["identical"] is True
     assert value["violations"] == 0
     assert value["flash"]["reads"] > 0
 
 
 def test_options_of_a_target_need_one() -> None:
-    words = ["run", str(_EXAMPLES / "hello.c"), "--stack", "4K"]
+    words = ["run", str(EXAMPLES / "hello.c"), "--stack", "4K"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 2
     assert "--stack belongs to --target" in result.stderr
@@ -316,12 +284,12 @@ def test_nothing_that_is_read_is_written_over(tmp_path: Path) -> None:
             return 0;
         }
         """
-    source = _program(tmp_path, text)
-    over = _invoke(source, "--json", header, "--", log)
+    source = write_program(tmp_path, text)
+    over = invoke(source, "--json", header, "--", log)
     assert over.exit_code == 2
     assert "which the compiler reads" in over.stderr
     assert header.read_text() == "#define WORD 7\n"
-    over = _invoke(source, "--json", log, "--", tmp_path / "sub/../log")
+    over = invoke(source, "--json", log, "--", tmp_path / "sub/../log")
     assert over.exit_code == 2
     assert "which the program itself changes" in over.stderr
     assert not log.exists()
@@ -333,25 +301,25 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("lab.device.boards.shutil.which", nothing)
     for target, package in (("cortex-m3", "gcc-arm-none-eabi"), ("atmega128", "gcc-avr")):
-        result = _invoke(_EXAMPLES / "hello.c", target=target)
+        result = invoke(EXAMPLES / "hello.c", target=target)
         assert result.exit_code == 2
         assert f"--target {target} needs {package}" in result.stderr
 
 
 def test_an_installed_package_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "CHECKOUT", None)
-    result = _invoke(_EXAMPLES / "hello.c")
+    result = invoke(EXAMPLES / "hello.c")
     assert result.exit_code == 2
     assert "--target cortex-m3 builds firmware from the sources of a checkout" in result.stderr
 
 
 def test_too_much_code_is_told(tmp_path: Path) -> None:
-    source = _program(
+    source = write_program(
         tmp_path,
         "const char big[1200000] = {1};\n"
         "int main(int argc, char **argv) { (void)argv; return big[argc * 1000]; }\n",
     )
-    result = _invoke(source, "--no-native")
+    result = invoke(source, "--no-native")
     assert result.exit_code == 2
     assert "B of code flash" in result.stderr
     assert "the STM32F103xG has 1048576 B" in result.stderr
@@ -360,16 +328,16 @@ def test_too_much_code_is_told(tmp_path: Path) -> None:
 def test_another_layer_where_blocks_are_short() -> None:
     """Goal: nobody chose a layer: lavish where the part has its blocks, else tree; each runs by
     choice, too. The tree takes what RAM there is as a cache, up to its whole map."""
-    arguments = (_EXAMPLES / "hello.c", "--no-native")
-    found = [_json(*arguments, "--vm", vm) for vm in ("8M", "64M")]
+    arguments = (EXAMPLES / "hello.c", "--no-native")
+    found = [run_json(*arguments, "--vm", vm) for vm in ("8M", "64M")]
     assert [value["device"]["ftl"] for value in found] == ["lavish", "tree"]
-    value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--ftl", "tree", "--", "merge", "3000")
+    value = run_json(EXAMPLES / "sort.c", *_TIGHT, "--ftl", "tree", "--", "merge", "3000")
     assert value["identical"] is True
     assert value["device"]["ftl"] == "tree"
     assert value["violations"] == 0
-    tight = _json(*arguments, "--ftl", "tree", "--vm", "8M", "--ram", "64K")["bytes"]["layer"]
-    assert tight < 8 << 10 < _json(*arguments, "--ftl", "tree", "--vm", "8M")["bytes"]["layer"]
-    told = _invoke(*arguments, "--vm", "64M", "--ftl", "lavish")
+    tight = run_json(*arguments, "--ftl", "tree", "--vm", "8M", "--ram", "64K")["bytes"]["layer"]
+    assert tight < 8 << 10 < run_json(*arguments, "--ftl", "tree", "--vm", "8M")["bytes"]["layer"]
+    told = invoke(*arguments, "--vm", "64M", "--ftl", "lavish")
     assert told.exit_code == 2
     assert "under the lavish layer, which has 1024" in told.stderr
 
@@ -385,14 +353,14 @@ def test_another_layer_where_blocks_are_short() -> None:
 )
 def test_what_breaks_off_is_told(options: list[str], said: str) -> None:
     words = ("--no-native", "-q", "--ram", "16K", "--vm", "1M", *options, "--", "merge", "5000")
-    result = _invoke(_EXAMPLES / "sort.c", *words)
+    result = invoke(EXAMPLES / "sort.c", *words)
     assert result.exit_code == 1
     assert said in result.stderr
 
 
 def test_an_access_to_nothing_is_told(tmp_path: Path) -> None:
-    source = _program(tmp_path, "int main(void) { return *(volatile int *)0x10000000; }\n")
-    result = _invoke(source, "--no-native", "-q")
+    source = write_program(tmp_path, "int main(void) { return *(volatile int *)0x10000000; }\n")
+    result = invoke(source, "--no-native", "-q")
     assert result.exit_code == 1
     assert "an access to nothing at 0x10000000 in function " in result.stderr
 
@@ -400,7 +368,7 @@ def test_an_access_to_nothing_is_told(tmp_path: Path) -> None:
 def test_a_command_to_a_busy_part_fails_the_run(tmp_path: Path) -> None:
     """Goal: a driver that does not wait is found although all data are right: here the program
     itself reaches for the part while it resets."""
-    source = _program(
+    source = write_program(
         tmp_path,
         """
         static void command(unsigned code)
@@ -418,9 +386,9 @@ def test_a_command_to_a_busy_part_fails_the_run(tmp_path: Path) -> None:
         }
         """,
     )
-    value = _json(source, "--no-native", code=1)
+    value = run_json(source, "--no-native", code=1)
     assert value["violations"] == 1
-    result = _invoke(source, "--no-native", "-q")
+    result = invoke(source, "--no-native", "-q")
     assert "the driver broke the part's rules: a command to a busy part (0x9f)" in result.stderr
 
 
@@ -438,7 +406,7 @@ def test_a_run_that_broke_off_says_no_more_than_it_knows() -> None:
     """The report of a run whose storage failed told 0 faults, 0 sectors and -160141 instructions of
     guards: what the firmware had not told stood there as a number, and the native run was whole."""
     words = ("--ram", "16K", "--vm", "1M", "--fault", "ecc", "--", "merge", "5000")
-    value = _json(_EXAMPLES / "sort.c", *words, code=1)
+    value = run_json(EXAMPLES / "sort.c", *words, code=1)
     assert value["end"]["kind"] == "panic"
     assert set(value["vm"].values()) == {None}
     assert set(value["heap"].values()) == {None}
@@ -447,7 +415,7 @@ def test_a_run_that_broke_off_says_no_more_than_it_knows() -> None:
     assert value["instructions"]["native_total"] is None
     counts = value["instructions"]
     assert counts["total"] == sum(counts[name] or 0 for name in _OWNERS)
-    table = _invoke(_EXAMPLES / "sort.c", *words)
+    table = invoke(EXAMPLES / "sort.c", *words)
     assert re.search(r"faults +not known", table.stdout)
 
 
@@ -457,7 +425,7 @@ def test_a_large_frame_is_a_stack_that_is_too_small(tmp_path: Path, target: str)
     stack's own size was taken for an overflow: it was told as an access to nothing. The stack
     pointer of an ATmega128 wrapped, and nothing was told at all."""
     size = 2000 if target == "atmega128" else 20000
-    source = _program(
+    source = write_program(
         tmp_path,
         f"""
         int main(int argc, char **argv)
@@ -468,10 +436,10 @@ def test_a_large_frame_is_a_stack_that_is_too_small(tmp_path: Path, target: str)
         }}
         """,
     )
-    value = _json(source, "--no-native", target=target, code=1)
+    value = run_json(source, "--no-native", target=target, code=1)
     assert value["end"]["kind"] == "stack"
     assert size < value["end"]["stack_bytes"] < size + 200
-    result = _invoke(source, "--no-native", "-q", target=target)
+    result = invoke(source, "--no-native", "-q", target=target)
     used = value["end"]["stack_bytes"]
     have = 1024 if target == "atmega128" else 8192
     assert "the stack is too small in function main at program.c:" in result.stderr
@@ -484,12 +452,12 @@ def test_a_large_frame_is_a_stack_that_is_too_small(tmp_path: Path, target: str)
 )  # fmt: skip
 def test_too_many_globals_are_told(tmp_path: Path, target: str, size: int, have: int) -> None:
     """Goal: one sentence with the sum, not the linker's talk of a region that overflowed."""
-    source = _program(
+    source = write_program(
         tmp_path,
         f"unsigned char big[{size}];\nint main(int argc, char **argv) {{ (void)argv; "
         "big[argc] = 1; return big[argc * 1000]; }\n",
     )
-    result = _invoke(source, "--no-native", target=target)
+    result = invoke(source, "--no-native", target=target)
     assert result.exit_code == 2
     told = f"on {target}: its globals take {size + 17} B of virtual memory, which has {have} B"
     assert told in result.stderr
@@ -521,430 +489,12 @@ def test_a_program_that_never_ends_is_stopped(tmp_path: Path, target: str) -> No
             return 0;
         }
         """
-    source, written = _program(tmp_path, text), tmp_path / "written"
+    source, written = write_program(tmp_path, text), tmp_path / "written"
     options = ("--no-native", "--", written)
-    assert _invoke(source, *options, target=target).exit_code == 0
+    assert invoke(source, *options, target=target).exit_code == 0
     assert written.read_text() == ""
     written.write_text("kept")
     with pytest.raises(pytest.fail.Exception, match="not at its end"), time_limit(5):
-        _invoke(source, *options, "on", target=target)
+        invoke(source, *options, "on", target=target)
     assert written.read_text() == "kept"
     assert _running_with(str(written)) == []
-
-
-_ROWS = """\
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-
-int main(int count, char **words)
-{
-    struct stat state;
-    int file = open(words[1], O_RDONLY);
-    unsigned sum = 0;
-
-    if (file < 0 || fstat(file, &state) != 0) {
-        return 1;
-    }
-    unsigned char *at = mmap(NULL, (size_t)state.st_size, PROT_READ | (count > 2 ? PROT_WRITE : 0),
-                             MAP_PRIVATE, file, 4096);
-    if (at == MAP_FAILED) {
-        return 2;
-    }
-    for (int row = 0; row < 50; row++) {
-        for (int i = 0; i < 450; i++) {
-            sum = sum * 31 + at[row * 5000 + i];
-        }
-        if (count > 2) {
-            at[row * 5000] = 7;
-        }
-    }
-    printf("%u %ld\\n", sum, (long)state.st_size);
-    return munmap(at, (size_t)state.st_size) != 0;
-}
-"""
-
-
-@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
-def test_a_mapped_file_is_read_in_parts(target: str, tmp_path: Path) -> None:
-    """Goal: rows of a table that lies on the part are what they are natively, and cost their frames
-    over the bus; what is only read is never written."""
-    table = tmp_path / "table"
-    table.write_bytes(bytes(i * i >> 5 & 255 for i in range(300_000)))
-    source = _program(tmp_path, _ROWS)
-    tight = ("--frame", "256", "--ram", "16K", "--vm", "1M")
-    value = _json(source, *tight, "--", table, target=target)
-    assert value["identical"] is True
-    rows = [range((row * 5000) // 256, (row * 5000 + 449) // 256 + 1) for row in range(50)]
-    frames = sum(map(len, rows))
-    assert value["vm"]["mapped"] == frames
-    assert value["flash"]["reads"] - frames <= value["vm"]["sectors_read"] + 20
-    # A read of a part of a page: 4 bytes of command, 3 a question of status, 4 and the data.
-    assert value["flash"]["bus_bytes"] < frames * (256 + 40) + 20_000
-    written = _json(source, *tight, "--", table, "write", target=target)
-    assert written["identical"] is True
-    assert written["vm"]["writebacks"] >= 15  # the rest leaves no frame
-    assert value["vm"]["writebacks"] < 10
-
-
-@pytest.mark.parametrize(
-    ("target", "chip"),
-    [
-        ("cortex-m3", "W25N01GV"),
-        ("cortex-m3", "W25Q128JV"),
-        ("cortex-m3", "K9F1G08U0A"),
-        ("rv32", "W25N01GV"),
-    ],
-)
-def test_rows_are_copied_without_their_pages(target: str, chip: str, tmp_path: Path) -> None:
-    """Goal: of what is advised to be random a row goes over the bus, and no page comes in."""
-    table = tmp_path / "table"
-    table.write_bytes(bytes(i * i >> 5 & 255 for i in range(300_000)))
-    value = _json(
-        _EXAMPLES / "llm" / "rows.c",
-        "--vm",
-        "1M",
-        "--chip",
-        chip,
-        "--",
-        table,
-        "33",
-        "200",
-        target=target,
-    )
-    assert value["identical"] is True
-    over_ends = sum(
-        i * 2654435761 % 2**32 % (300_000 // 33) * 33 % 512 > 512 - 33 for i in range(200)
-    )
-    assert 0 < value["vm"]["mapped"] <= 2 * over_ends
-    if chip == "W25N01GV":  # 4 bytes of command, 3 a question of status, 4 and the data
-        assert value["flash"]["bus_bytes"] < 200 * (33 + 20) + 2 * over_ends * (512 + 40) + 20_000
-
-
-@pytest.mark.parametrize("guards", ["inline", "outline"])
-def test_a_store_to_a_mapped_file_ends_it(tmp_path: Path, guards: str) -> None:
-    """Goal: the line is that of the store, though lines before it are of the same block."""
-    before = "int turned = (int)state.st_size ^ count;\n    turned += turned << 3;\n"
-    text = _ROWS.replace("    for (int row", f"    {before}    at[3] = (unsigned char)turned;\n"
-                         "    for (int row")  # fmt: skip
-    (tmp_path / "table").write_bytes(bytes(300_000))
-    result = _invoke(
-        _program(tmp_path, text), "--frame", "256", "--ram", "16K", "--vm", "1M", "--no-native",
-        "--guards", guards, "--", tmp_path / "table",
-    )  # fmt: skip
-    assert result.exit_code == 1
-    line = text.partition("    at[3]")[0].count("\n") + 1
-    assert "error: store to memory that may only be read at virtual address " in result.stderr
-    assert f"in function main at program.c:{line}\n" in result.stderr
-
-
-_BAD_ADVICE = r"""
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/mman.h>
-int main(int count, char **words)
-{
-    int file = open(words[1], O_RDONLY), ro = PROT_READ, anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
-    char *own = mmap(NULL, 9000, ro | PROT_WRITE, anonymous, -1, 0);
-    char *data = mmap(NULL, 10000, ro, MAP_PRIVATE, file, 0);
-    if (own[0] != 0 || own[8999] != 0)
-        return 1;
-    for (int i = 0; i < 9000; i++)
-        own[i] = (char)i;
-    if (munmap(data, 4096) == 0 || munmap(data + 4096, 4096) == 0 || munmap(data, 0) == 0)
-        return 2;
-    if (msync(data + 1, 9, MS_SYNC) == 0 || msync(data, 9, MS_SYNC | MS_ASYNC) == 0)
-        return 3;
-    if (madvise(own, 9000, MADV_DONTNEED) == 0 || posix_madvise(own, 9000, 99) != EINVAL ||
-        posix_madvise(own, 9000, POSIX_MADV_DONTNEED) != 0 || own[7] != 7)
-        return 4;
-    printf("%d\n", data[9000]);
-    if (msync(data, 9000, MS_SYNC) != 0 || munmap(own, 9000) != 0 || munmap(data, 10000) != 0 ||
-        munmap(data, 10000) == 0)
-        return 5;
-    return 0;
-}
-"""
-
-
-@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
-def test_bad_calls_on_a_mapping_have_their_errors(target: str, tmp_path: Path) -> None:
-    """Goal: POSIX's errno on a board, in virtual memory as natively; nothing of a mapping is lost
-    by a call that is refused."""
-    (tmp_path / "data").write_bytes(b"x" * 10_000)
-    value = _json(_program(tmp_path, _BAD_ADVICE), "--", tmp_path / "data", target=target)
-    assert value["identical"] is True
-    assert value["end"]["kind"] == "exit"
-
-
-@pytest.mark.parametrize("bytes_", [0, 8192])
-def test_an_access_behind_a_mapped_file_ends_it(bytes_: int, tmp_path: Path) -> None:
-    """Goal: where the host has SIGBUS, an empty file included, the run ends and tells the line."""
-    text = _ROWS.replace("file, 4096)", "file, 0)").replace("(size_t)state.st_size, PROT",
-                                                            "300000, PROT")  # fmt: skip
-    (tmp_path / "table").write_bytes(bytes(bytes_))
-    source = _program(tmp_path, text)
-    result = _invoke(source, "--no-native", "-q", "-O0", "--", tmp_path / "table")
-    assert result.exit_code == 1
-    line = text.partition("sum * 31")[0].count("\n") + 1
-    assert "error: access to memory that is not there, or behind the end of a mapped file" in (
-        result.stderr
-    )
-    assert f"in function main at program.c:{line}\n" in result.stderr
-
-
-_MAPPED = r"""
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-int main(int argc, char **argv)
-{
-    struct stat status;
-    int file = open(argv[1], O_RDONLY);
-    if (fstat(file, &status) != 0)
-        return 1;
-    size_t bytes = (size_t)status.st_size;
-    const unsigned char *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    if (data == MAP_FAILED || madvise((void *)data, bytes, atoi(argv[2])) != 0)
-        return 1;
-    unsigned sum = argc;
-    for (size_t i = 0; i < bytes; i++)
-        sum = sum * 31 + data[i];
-    printf("%u\n", sum);
-    return 0;
-}
-"""
-
-
-def _mapped(
-    folder: Path, *options: str, advice: int = 0, kib: int = 80, target: str = "cortex-m3"
-) -> dict[str, Any]:
-    data = folder / "data"
-    data.write_bytes(bytes(i * i % 251 for i in range(kib * 1024 + 17)))
-    words = (*options, "--", str(data), str(advice))
-    return _json(_program(folder, _MAPPED), *words, target=target)
-
-
-def test_a_mapped_file_is_read_page_by_page_and_ahead(tmp_path: Path) -> None:
-    """Goal: in order, the part reads each page of a file once, though a frame is a quarter of it,
-    and does so while the processor works."""
-    random, willneed = 1, 3
-    value = _mapped(tmp_path, "--bus", "quad:104")
-    without = _mapped(tmp_path, "--bus", "quad:104", "--no-prefetch")
-    by_advice = _mapped(tmp_path, "--bus", "quad:104", advice=random)
-    for one in (value, without, by_advice, _mapped(tmp_path, advice=willneed)):
-        assert one["identical"] is True
-        assert one["vm"]["mapped"] == 4 * 40 + 1
-        # Each write-back comes between two frames of a page.
-        assert one["flash"]["reads"] == 41 + one["flash"]["programs"]
-    assert value["device"]["bus"] == "bus at 104 MHz, four lines, DMA"
-    # Behind a page's last frame the processor works for some 50 us; the part takes 60.
-    spared = without["time_ns"]["storage"] - value["time_ns"]["storage"]
-    assert 0.5 * 40 * 60_000 < spared < 41 * 60_000
-    assert abs(by_advice["time_ns"]["storage"] - without["time_ns"]["storage"]) < 100_000
-
-
-def test_a_bus_is_single_or_quad(tmp_path: Path) -> None:
-    """Goal: the same bytes over a faster bus take less time; other words are refused."""
-    slow, fast = _mapped(tmp_path), _mapped(tmp_path, "--bus", "single:40")
-    assert slow["flash"]["bus_bytes"] * 400 > 40 * 2048 * 400
-    half = slow["time_ns"]["storage"] - fast["time_ns"]["storage"]
-    assert abs(half - slow["flash"]["bus_bytes"] * 200) < 400_000
-    for word in ("quad:0", "octal", "quad:fast", "single:1000"):
-        result = _invoke(_program(tmp_path, _MAPPED), "--bus", word)
-        assert result.exit_code == 2
-        assert "single or quad, and a clock from 1 to 200 MHz, as quad:104" in result.stderr
-    result = _invoke(_program(tmp_path, _MAPPED), "--bus", "quad", target="atmega128")
-    assert "--bus quad does not go with atmega128: its bus has one line" in result.stderr
-
-
-def _more(folder: Path, kib: int, *options: str, target: str) -> dict[str, int]:
-    """What `kib` more of a mapped file take, where the program's own pages cost the same."""
-    few, many = (_mapped(folder, *options, kib=180 + one, target=target) for one in (0, kib))
-    assert few["identical"] is many["identical"] is True
-    assert few["violations"] == many["violations"] == 0
-    more = {name: many["flash"][name] - few["flash"][name] for name in few["flash"]}
-    more["mapped"] = many["vm"]["mapped"] - few["vm"]["mapped"]
-    more["storage"] = many["time_ns"]["storage"] - few["time_ns"]["storage"]
-    return more | {"chip": many["time_ns"]["chip"] - few["time_ns"]["chip"]}
-
-
-@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
-def test_a_file_on_nor_is_read_a_frame_a_command(tmp_path: Path, target: str) -> None:
-    """Goal: a frame of a file on NOR is one read of 5 bytes of command and 512 of data by one line,
-    without a time of the part's own; a DMA spends no instructions on them."""
-    for bus, byte_ps in (("single:20", 400_000), ("quad:104", 76_923)):
-        more = _more(tmp_path, 100, "--chip", "W25Q128JV", "--bus", bus, target=target)
-        assert more["mapped"] == more["reads"] == 200
-        assert more["bus_bytes"] == 200 * (5 + 512)
-        assert more["programs"] == more["erases"] == more["chip"] == 0
-        assert abs(more["storage"] - 200 * (5 + 512) * byte_ps // 1000) <= 1
-
-
-@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
-def test_a_file_on_a_parallel_nand_is_repaired(tmp_path: Path, target: str) -> None:
-    """Goal: a frame of a file on a parallel NAND is one read: 6 cycles of command and address, 2
-    to status and back, 3 questions of it in 40 us, 4 to the spare bytes, and the data with their
-    codes. A file that has lost bits is an error."""
-    more = _more(tmp_path, 100, "--chip", "K9F1G08U0A", target=target)
-    assert more["mapped"] == more["reads"] == 200
-    assert more["bus_bytes"] == 200 * (6 + 2 + 3 + 4 + 512 + 15)
-    assert more["programs"] == more["erases"] == 0
-    assert more["chip"] == 200 * 25_000
-    least = 200 * (40_000 + 542 * 30)
-    assert least < more["storage"] < least + 200 * 1_500  # pauses behind latches
-    words = ("--chip", "K9F1G08U0A", "--fault", "ecc", "--no-native", "-q")
-    last = ("--", tmp_path / "data", "0")
-    result = _invoke(_program(tmp_path, _MAPPED), *words, *last, target=target)
-    assert "uncorrectable bit errors" in result.stderr
-
-
-_CALLS = r"""
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-static void tell(const void *at)
-{
-    printf("%d ", at == MAP_FAILED ? errno : 0);
-}
-
-static unsigned sum_of(const unsigned char *at, int bytes)
-{
-    unsigned sum = 0;
-
-    for (int i = 0; i < bytes; i++) {
-        sum = sum * 31 + at[i];
-    }
-    return sum;
-}
-
-static void put(const char *name, int value, int bytes)
-{
-    FILE *file = fopen(name, "w");
-
-    while (bytes-- > 0) {
-        fputc(value, file);
-    }
-    fclose(file);
-}
-
-int main(void)
-{
-    int both = PROT_READ | PROT_WRITE, anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
-    unsigned char *at = mmap(NULL, 20000, both, anonymous, -1, 0);
-    unsigned sum = sum_of(at, 20000);
-
-    for (int i = 0; i < 20000; i++) {
-        at[i] = (unsigned char)(i * 7);
-    }
-    printf("%u %u %d\n", sum, sum_of(at, 20000), madvise(at, 20000, MADV_WILLNEED));
-    printf("%d %d ", munmap(at, 4096), munmap(at, 1 << 20)); /* whole mappings alone */
-    printf("%d\n", munmap(at, 20000));
-    put("empty", 0, 0);
-    put("data", 1, 20000);
-    int file = open("data", O_RDONLY);
-    tell(mmap(NULL, SIZE_MAX, both, anonymous, -1, 0));
-    tell(mmap(NULL, SIZE_MAX - 4096, both, anonymous, -1, 0));
-    tell(mmap(NULL, 0, PROT_READ, MAP_PRIVATE, file, 0));
-    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, file, -4096));
-    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, file, 100));
-    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0));
-    tell(mmap(NULL, 8192, both, MAP_SHARED, file, 0));
-    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 99, 0));
-    tell(mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, open("empty", O_RDONLY), 0));
-    for (int value = 2; value < 4; value++) { /* what the file holds when it is mapped */
-        at = mmap(NULL, 20000, PROT_READ, MAP_PRIVATE, file, 0);
-        printf("%u ", sum_of(at, 20000));
-        printf("%d\n", munmap(at, 20000));
-        put("data", value, 20000);
-    }
-    return 0;
-}
-"""
-
-
-@pytest.mark.parametrize("target", ["cortex-m3", "rv32"])
-def test_mmap_answers_as_natively(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
-) -> None:
-    """Goal: anonymous memory, what is refused and why, and a file that is written and mapped again
-    are as without virtual memory."""
-    monkeypatch.chdir(tmp_path)
-    result = _invoke(_program(tmp_path, _CALLS), "--vm", "1M", "-q", target=target)
-    assert result.exit_code == 0, result.output
-    no_memory, invalid, too_far, not_there, no_access, no_file = 12, 22, 139, 134, 13, 9
-    refused = (no_memory, no_memory, invalid, too_far, invalid, not_there, no_access, no_file, 0)
-    assert " ".join(map(str, refused)) in result.stdout
-
-
-def test_a_file_that_the_part_does_not_hold_is_told(tmp_path: Path) -> None:
-    """Goal: a file that would reach into the blocks of virtual memory is not mapped, and nothing of
-    it is put there."""
-    text = """
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-static unsigned char bytes[100000];
-int main(int count, char **words)
-{
-    size_t size = (16 << 20) - 16384;
-
-    for (int i = 0; i < 100000; i++)
-        bytes[i] = (unsigned char)(i * count);
-    if (mmap(NULL, size, PROT_READ, MAP_PRIVATE, open(words[1], O_RDONLY), 0) != MAP_FAILED)
-        return 6;
-    for (int i = 0; i < 100000; i++)
-        if (bytes[i] != (unsigned char)(i * count))
-            return 5;
-    return errno == ENOSPC ? 7 : 4;
-}
-"""
-    large = tmp_path / "large"
-    large.write_bytes(bytes([1, 2, 3, 4]) * (4 << 20))
-    with large.open("r+b") as file:
-        file.truncate((16 << 20) - 16384)
-    words = ("--no-native", "-q", "--chip", "W25Q128JV", "--vm", "1M", "--", large)
-    result = _invoke(_program(tmp_path, text), *words)
-    assert "the program ended with status 7" in result.stderr
-
-
-def test_a_mapped_file_lies_where_it_is_put(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Goal: files have the blocks that --mmap names, others none of these; what is no place is
-    refused, and a place among those of virtual memory is as if there were no room."""
-    data = tmp_path / "data"
-    source = _program(tmp_path, _MAPPED)
-    value = _mapped(tmp_path, "--mmap", f"{data}=flash:120M")
-    assert value["identical"] is True
-    assert value["vm"]["mapped"] == 4 * 40 + 1
-    for where, said in (
-        ("120000", "a multiple of W25N01GV's blocks of 131072 B is needed"),
-        ("128M", "and room for the file's 1 before the end at 1024"),
-        ("here", "is no quantity of size"),
-    ):
-        result = _invoke(source, "--mmap", f"{data}=flash:{where}", "--", data, "0")
-        assert result.exit_code == 2
-        assert said in result.stderr
-    result = _invoke(source, "--mmap", f"{tmp_path}/none=flash:1M", "--", data, "0")
-    assert "shall lie, is needed, as weights.bin=flash:120M" in result.stderr
-    inside = _invoke(source, "--mmap", f"{data}=flash:0", "--no-native", "--", data, "0")
-    assert inside.exit_code == 1
-    assert "virtual memory has the part's first 896 blocks: give an offset from 112 MiB on" in (
-        inside.stderr
-    )
-    both = ("--mmap", f"{data}=flash:120M", "--mmap", f"{source}=flash:120M")
-    result = _invoke(source, *both, "--", data, "0")
-    assert result.exit_code != 0
-    told = capfd.readouterr().err
-    assert f"{source}: block 960 of the part is bad, or another file's" in told

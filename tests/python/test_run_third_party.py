@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import third_party
 from click.testing import CliRunner
+from runs import own_cache as own_cache
 from schemas import validate
 
 from nandwich import paths
@@ -16,12 +17,6 @@ from nandwich.cli.main import main
 
 assert paths.CHECKOUT is not None
 _GUESTS = paths.CHECKOUT / "tests" / "guests"
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Builds are kept away from the user's."""
-    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
 
 
 def _run(tmp_path: Path, *arguments: str) -> tuple[str, dict[str, Any]]:

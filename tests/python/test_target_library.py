@@ -10,23 +10,16 @@ from typing import Any
 
 import branching_calls
 import pytest
+from board_runs import needs_boards
 from click.testing import CliRunner, Result
+from runs import own_cache as own_cache
 
 from lab.device import boards
 from nandwich.cli.main import main
 
-pytestmark = pytest.mark.skipif(
-    any(board.missing() for board in boards.BOARDS.values()),
-    reason=f"not installed: {[board.missing() for board in boards.BOARDS.values()]}",
-)
+pytestmark = needs_boards
 
 _LARGE = ("cortex-m3", "rv32")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in test_run: one cache for the session, away from the user's."""
-    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
 
 
 def _invoke(folder: Path, text: str, target: str, *options: str) -> Result:

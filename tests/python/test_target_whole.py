@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from runs import own_cache as own_cache
 from schemas import validate
 
 from lab.device import boards
@@ -43,12 +44,6 @@ _OTHER = """
     int nobody_writes = 5, table[64] = {1, 2, 3};
     int twice(int value) { return 2 * value; }
     """
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in test_run: one cache for the session, away from the user's."""
-    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
 
 
 def _invoke(target: str, *words: str | Path) -> Result:
