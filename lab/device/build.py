@@ -178,7 +178,7 @@ def objects(board: Board, to: Port, guest: toolchain.Guest) -> dict[str, Path]:
     other = ["-DNW_BOARD_TREE"] if to.layer == "tree" else []
     other += [] if to.prefetch else ["-DNW_BOARD_NO_PREFETCH"]
     memory = [port / "memory_flash.c", port / kind.port]
-    memory += [] if board.is_small else [port / "map_flash.c"]
+    memory += [] if board.is_small else [port / "map_flash.c", ours / "advice.c"]
     return {
         **driver,
         **both,

@@ -155,7 +155,7 @@ NW_LIBC(int, msync, (void *address, size_t bytes, int flags))
 
 /* What is read at random may be a part of a mapping, all else is of a whole one. What is not mapped
  * is not told here. */
-static int advise(const void *address, size_t bytes, int advice)
+int nw_guest_advise(void *address, size_t bytes, int advice)
 {
     struct mapping *mapping = mappings;
     int error = map_advice(address, advice);
@@ -187,22 +187,6 @@ static int advise(const void *address, size_t bytes, int advice)
             advice == MADV_SEQUENTIAL ? NW_CHIP_MAP_SEQUENTIAL : NW_CHIP_MAP_NORMAL;
     }
     return 0;
-}
-
-NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
-{
-    int error = advise(address, bytes, advice);
-
-    if (error != 0) {
-        errno = error;
-        return -1;
-    }
-    return 0;
-}
-
-NW_LIBC(int, posix_madvise, (void *address, size_t bytes, int advice))
-{
-    return advise(address, bytes, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
 }
 
 NW_LIBC(int, open, (const char *path, int flags, ...))

@@ -142,6 +142,9 @@ size_t nw_guest_word(const char *text, size_t from);
 void nw_guest_map_settle(int file);
 void nw_guest_map_changed(int file);
 
+/* What madvise() says of a range: 0, or errno. */
+int nw_guest_advise(void *address, size_t bytes, int advice);
+
 /* Runs the handlers of signals that arrived since; see signal.c. */
 void nw_guest_deliver(void);
 

@@ -441,6 +441,13 @@ static void forget_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
     }
 }
 
+static void leave_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
+{
+    (void)mapping;
+    (void)begin;
+    (void)end;
+}
+
 static void random_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
 {
     mapping->random_begin = begin;
@@ -455,7 +462,7 @@ static void usual_part(struct mapping *mapping, uintptr_t begin, uintptr_t end)
     }
 }
 
-static int advise(void *address, size_t bytes, int advice)
+int nw_guest_advise(void *address, size_t bytes, int advice)
 {
     if (is_misplaced(address, bytes)) {
         return EINVAL;
@@ -465,30 +472,14 @@ static int advise(void *address, size_t bytes, int advice)
         return over((uintptr_t)address, bytes, random_part) ? 0 : ENOMEM;
     case MADV_NORMAL:
     case MADV_SEQUENTIAL:
-    case MADV_WILLNEED:
         return over((uintptr_t)address, bytes, usual_part) ? 0 : ENOMEM;
+    case MADV_WILLNEED:
+        return over((uintptr_t)address, bytes, leave_part) ? 0 : ENOMEM;
     case MADV_DONTNEED:
         return over((uintptr_t)address, bytes, forget_part) ? 0 : ENOMEM;
     default:
         return EINVAL;
     }
-}
-
-NW_LIBC(int, madvise, (void *address, size_t bytes, int advice))
-{
-    int error = advise(address, bytes, advice);
-
-    if (error != 0) {
-        errno = error;
-        return -1;
-    }
-    return 0;
-}
-
-/* POSIX_MADV_DONTNEED is a hint that loses nothing. */
-NW_LIBC(int, posix_madvise, (void *address, size_t bytes, int advice))
-{
-    return advise(address, bytes, advice == POSIX_MADV_DONTNEED ? MADV_NORMAL : advice);
 }
 
 /* Another size for a whole mapping: what it is to lose is unmapped, a larger one moves. */
