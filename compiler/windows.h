@@ -2,8 +2,8 @@
 // Page windows: a loop is cut into strips in which every stream of accesses stays on one page. At a
 // strip's entry each stream's page is held by a slot of its own; inside, the original body runs on
 // raw pointers. What straddles or has no page yet is one iteration of a guarded copy of the body. A
-// small loop all of which lies on pages that its slots hold runs at once, without strips. A larger
-// one that turns out to be too short to pay for a strip runs as it would without windows.
+// small loop all of which lies on pages that its slots hold runs without strips; one that turns out
+// to be too short to pay for a strip runs as it would without windows.
 #ifndef NANDWICH_COMPILER_WINDOWS_H
 #define NANDWICH_COMPILER_WINDOWS_H
 
